@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// Rows of a table's gradient: row ids[i] of the table receives rows[i]. An id may occur more than once.
+struct RowGradient {
+  Ids ids;      // [n]
+  Tensor rows;  // [n, width]
+};
+
+// The gradient of one variable: nothing, a tensor of its shape, or the touched rows of a large table.
+class Gradient {
+ public:
+  Gradient() = default;
+  Gradient(Tensor dense) : dense_(std::move(dense)) {}  // NOLINT: a tensor is a gradient
+  static Gradient of_rows(Ids ids, Tensor rows);
+
+  bool empty() const { return !dense_ && rows_.empty(); }
+  bool sparse() const { return !rows_.empty(); }
+  const Tensor& dense() const { return dense_; }
+  Tensor& dense() { return dense_; }
+  const std::vector<RowGradient>& rows() const { return rows_; }
+
+  // Adds another gradient of the same variable, in place where this one owns its memory.
+  void add(Gradient other);
+  // As a tensor of the given shape; zeros when empty.
+  Tensor to_dense(const Shape& shape) const;
+  // The rows with each id once, in rising order, repeated ids summed in the order they came.
+  RowGradient merged() const;
+  void scale(Real factor);
+
+ private:
+  Tensor dense_;
+  std::vector<RowGradient> rows_;
+};
+
+}  // namespace heed

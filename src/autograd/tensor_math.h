@@ -1,0 +1,27 @@
+#pragma once
+
+#include "heed/kernels/elementwise.h"
+#include "heed/tensor/tensor.h"
+
+// Arithmetic on plain tensors: what ops compute their values and gradients from. Nothing here is recorded.
+
+namespace heed {
+
+// a f b with broadcasting.
+Tensor combine(kernels::Binary f, const Tensor& a, const Tensor& b, const char* op);
+inline Tensor multiply(const Tensor& a, const Tensor& b) {
+  return combine(kernels::Binary::multiply, a, b, "multiply");
+}
+Tensor scaled(const Tensor& x, Real factor);
+Tensor apply(kernels::Unary f, const Tensor& x);
+
+// The sum over every axis that `shape` had to repeat to become x's shape: the reverse of broadcasting.
+Tensor sum_to(const Tensor& x, const Shape& shape);
+
+// Sizes around one axis: element (o, a, i) stands at (o * axis + a) * inner + i.
+struct AxisSizes {
+  Index outer, axis, inner;
+};
+AxisSizes around(const Shape& shape, int axis);
+
+}  // namespace heed

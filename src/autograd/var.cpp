@@ -1,0 +1,151 @@
+#include "heed/autograd/var.h"
+
+#include <queue>
+
+#include "heed/autograd/tensor_math.h"
+#include "heed/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+thread_local bool recording_now = true;
+std::atomic<bool> checking{false};
+
+class LeafNode final : public Node {
+ public:
+  explicit LeafNode(const Shape& result) : Node(nullptr, result, {}) {}
+  std::vector<Gradient> run(const Tensor&) override { return {}; }
+};
+
+// Deletes a node whose last handle is gone. Its inputs may lose their last handle too; they wait in a list instead
+// of recursing, so that a chain of any length can be freed.
+void destroy(Node* node) {
+  thread_local std::vector<Node*> waiting;
+  thread_local bool running = false;
+  waiting.push_back(node);
+  if (running) return;
+  running = true;
+  while (!waiting.empty()) {
+    Node* next = waiting.back();
+    waiting.pop_back();
+    delete next;
+  }
+  running = false;
+}
+
+struct EarlierFirst {
+  bool operator()(const Node* a, const Node* b) const { return a->sequence < b->sequence; }
+};
+
+// Runs the graph from the newest node down: creation order is a topological order.
+class Engine {
+ public:
+  explicit Engine(Gradients& leaves) : leaves_(leaves) {}
+  // If a closure throws, the nodes still queued are left clean.
+  ~Engine() {
+    for (; !queue_.empty(); queue_.pop()) {
+      queue_.top()->queued = false;
+      queue_.top()->gradient = {};
+    }
+  }
+
+  void give(const NodePointer& to, Gradient gradient) {
+    if (!to || gradient.empty()) return;
+    if (!gradient.sparse()) gradient.dense() = sum_to(gradient.dense(), to->shape);
+    if (to->leaf()) {
+      leaves_.add(to, std::move(gradient));
+      return;
+    }
+    to->gradient.add(std::move(gradient));
+    if (!to->queued) {
+      to->queued = true;
+      queue_.push(to.get());
+    }
+  }
+
+  void run() {
+    while (!queue_.empty()) {
+      Node* node = queue_.top();
+      queue_.pop();
+      node->queued = false;
+      const Tensor dy = std::exchange(node->gradient, {}).to_dense(node->shape).contiguous();
+      std::vector<Gradient> gradients = node->run(dy);
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if (checking_numbers() && gradients[i].dense()) [[unlikely]]
+          detail::require_finite(node->op, "gradient", gradients[i].dense());
+        give(node->inputs[i], std::move(gradients[i]));
+      }
+    }
+  }
+
+ private:
+  Gradients& leaves_;
+  std::priority_queue<Node*, std::vector<Node*>, EarlierFirst> queue_;
+};
+
+}  // namespace
+
+Node::Node(const char* name, const Shape& result, std::vector<NodePointer> sources)
+    : op(name), shape(result), inputs(std::move(sources)) {
+  thread_local std::uint64_t counter = 0;
+  sequence = ++counter;
+}
+
+NodePointer::~NodePointer() {
+  if (node_ && node_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node_);
+}
+
+Var Var::leaf(Tensor value) {
+  const Shape shape = value.shape();
+  return Var(std::move(value), NodePointer(new LeafNode(shape)));
+}
+
+const Gradient* Gradients::find(const Var& leaf) const {
+  const auto it = entries_.find(leaf.node().get());
+  return it == entries_.end() ? nullptr : &it->second;
+}
+Gradient* Gradients::find(const Var& leaf) {
+  const auto it = entries_.find(leaf.node().get());
+  return it == entries_.end() ? nullptr : &it->second;
+}
+Tensor Gradients::of(const Var& leaf) const {
+  const Gradient* gradient = find(leaf);
+  return gradient ? gradient->to_dense(leaf.shape()) : Tensor(leaf.shape(), Real{0});
+}
+void Gradients::add(const NodePointer& leaf, Gradient gradient) { entries_[leaf.get()].add(std::move(gradient)); }
+
+void backward(const Var& output, const Tensor& seed, Gradients& into) {
+  require(output.wants_gradient(), "[backward] the value does not depend on any variable");
+  require(seed.shape() == output.shape(), "[backward] the seed has shape {}, the value {}", seed.shape().text(),
+          output.shape().text());
+  Engine engine(into);
+  engine.give(output.node(), seed);
+  engine.run();
+}
+
+void backward(const Var& loss, Gradients& into) {
+  require(loss.size() == 1, "[backward] a loss is one number, not shape {}", loss.shape().text());
+  backward(loss, Tensor(loss.shape(), Real{1}), into);
+}
+
+Gradients backward(const Var& loss) {
+  Gradients gradients;
+  backward(loss, gradients);
+  return gradients;
+}
+
+NoGradient::NoGradient() : before_(std::exchange(recording_now, false)) {}
+NoGradient::~NoGradient() { recording_now = before_; }
+bool recording() { return recording_now; }
+
+void check_numbers(bool on) { checking.store(on, std::memory_order_relaxed); }
+bool checking_numbers() { return checking.load(std::memory_order_relaxed); }
+
+void detail::require_finite(const char* op, const char* what, const Tensor& tensor) {
+  const Tensor packed = tensor.contiguous();
+  const Index bad = kernels::first_not_finite(packed.size(), packed.data());
+  require(bad < 0, "[{}] made a {} that is not finite: {} at element {} of shape {}", op, what,
+          bad < 0 ? Real{0} : packed.data()[bad], bad, tensor.shape().text());
+}
+
+}  // namespace heed

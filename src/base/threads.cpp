@@ -1,0 +1,28 @@
+#include "heed/base/threads.h"
+
+#include <omp.h>
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+int thread_count() { return omp_get_max_threads(); }
+
+void set_thread_count(int count) {
+  require(count >= 1, "[threads] the thread count must be at least 1, not {}", count);
+  omp_set_num_threads(count);
+}
+
+namespace detail {
+
+int available_threads() { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+
+void run_chunks(Index size, Index chunks, void (*body)(void*, Index, Index), void* context) {
+#pragma omp parallel for num_threads(static_cast<int>(chunks)) schedule(static, 1)
+  for (Index chunk = 0; chunk < chunks; ++chunk) {
+    body(context, size * chunk / chunks, size * (chunk + 1) / chunks);
+  }
+}
+
+}  // namespace detail
+}  // namespace heed

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+
+#include "heed/base/real.h"
+
+namespace heed {
+
+// How many threads the ops called from this thread may use; each worker thread has its own setting.
+int thread_count();
+void set_thread_count(int count);
+
+namespace detail {
+// Calls `body(context, begin, end)` over chunks that cover [0, size), one chunk a thread.
+void run_chunks(Index size, Index chunks, void (*body)(void*, Index, Index), void* context);
+// 1 inside a parallel section, thread_count() outside.
+int available_threads();
+}  // namespace detail
+
+// Runs body(begin, end) over ranges that cover [0, size) exactly, in parallel when there is more than `grain`
+// work for a thread. The body must not throw and must give the same result however the range is cut.
+template <class Body>
+void parallel_for(Index size, Index grain, Body&& body) {
+  const Index most = (size + grain - 1) / std::max<Index>(grain, 1);
+  const Index chunks = most <= 1 ? 1 : std::min<Index>(most, detail::available_threads());
+  if (chunks <= 1) {
+    if (size > 0) body(Index{0}, size);
+    return;
+  }
+  detail::run_chunks(
+      size, chunks,
+      [](void* context, Index begin, Index end) {
+        (*static_cast<std::remove_reference_t<Body>*>(context))(begin, end);
+      },
+      const_cast<void*>(static_cast<const void*>(&body)));
+}
+
+}  // namespace heed

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "heed/base/real.h"
+
+namespace heed::kernels {
+
+// C = alpha op(A) op(B) + beta C, row-major: op(A) is m × k, op(B) k × n, C m × n; lda, ldb, ldc are the distances
+// of rows as stored. C overlaps neither A nor B. With beta = 0 C need not be initialised. Float runs on oneDNN,
+// double (gradient checks only) on the scalar twin.
+struct Matrix {
+  const Real* data;
+  Index stride;
+  bool transposed = false;
+};
+void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc);
+
+// `batch` products whose operands stand at constant distances.
+struct BatchStrides {
+  Index a, b, c;
+};
+void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc,
+                BatchStrides strides);
+
+}  // namespace heed::kernels

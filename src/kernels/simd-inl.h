@@ -1,0 +1,137 @@
+// Per-target building blocks of the SIMD kernels: vector maths and loops that never touch memory beyond the range.
+// Included again for each SIMD target, hence the toggled guard (the Highway convention for "-inl.h" files).
+#include <hwy/highway.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "heed/base/real.h"
+
+#if defined(HEED_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_SIMD_INL_H_
+#undef HEED_KERNELS_SIMD_INL_H_
+#else
+#define HEED_KERNELS_SIMD_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<Real>;
+using V = hn::Vec<D>;
+using M = hn::Mask<D>;
+constexpr bool kFloat = std::is_same_v<Real, float>;
+
+HWY_INLINE Index lanes() { return static_cast<Index>(hn::Lanes(D())); }
+HWY_INLINE V set(double value) { return hn::Set(D(), static_cast<Real>(value)); }
+HWY_INLINE V load(const Real* from) { return hn::LoadU(D(), from); }
+HWY_INLINE void store(V value, Real* to) { hn::StoreU(value, D(), to); }
+// The first `count` < lanes() elements; the others read as zero and are not written.
+HWY_INLINE V load_part(const Real* from, Index count) {
+  return hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(count)), D(), from);
+}
+HWY_INLINE void store_part(V value, Real* to, Index count) {
+  hn::BlendedStore(value, hn::FirstN(D(), static_cast<size_t>(count)), D(), to);
+}
+HWY_INLINE Real sum_lanes(V value) { return hn::GetLane(hn::SumOfLanes(D(), value)); }
+HWY_INLINE Real max_lanes(V value) { return hn::GetLane(hn::MaxOfLanes(D(), value)); }
+
+// Both keep a NaN in x (x86 min/max return the second operand when one is NaN).
+HWY_INLINE V at_most(V x, double limit) { return hn::Min(set(limit), x); }
+HWY_INLINE V at_least(V x, double limit) { return hn::Max(set(limit), x); }
+
+// exp(x) - 1 = 2^n (e^r - 1) + (2^n - 1) with x = n ln 2 + r, |r| <= ln 2 / 2; e^r - 1 is r times a Taylor sum long
+// enough for the type. The pieces are shared by exp, expm1 and tanh.
+struct ExpParts {
+  V fraction;       // e^r - 1
+  V scale, rescale;  // 2^n as a product of two powers, so that n may leave the exponent range by half
+};
+
+template <class TypeTag = Real>
+HWY_INLINE V expm1_of_small(V r) {
+  // 1/(k+1)! from the highest power down.
+  V sum;
+  if constexpr (std::is_same_v<TypeTag, float>) {
+    sum = set(1.0 / 5040);
+  } else {
+    sum = set(1.0 / 6227020800.0);
+    sum = hn::MulAdd(sum, r, set(1.0 / 479001600));
+    sum = hn::MulAdd(sum, r, set(1.0 / 39916800));
+    sum = hn::MulAdd(sum, r, set(1.0 / 3628800));
+    sum = hn::MulAdd(sum, r, set(1.0 / 362880));
+    sum = hn::MulAdd(sum, r, set(1.0 / 40320));
+    sum = hn::MulAdd(sum, r, set(1.0 / 5040));
+  }
+  sum = hn::MulAdd(sum, r, set(1.0 / 720));
+  sum = hn::MulAdd(sum, r, set(1.0 / 120));
+  sum = hn::MulAdd(sum, r, set(1.0 / 24));
+  sum = hn::MulAdd(sum, r, set(1.0 / 6));
+  sum = hn::MulAdd(sum, r, set(0.5));
+  sum = hn::MulAdd(sum, r, set(1.0));
+  return hn::Mul(sum, r);
+}
+
+HWY_INLINE ExpParts exp_parts(V x) {
+  const hn::RebindToSigned<D> di;
+  const V n = hn::Round(hn::Mul(x, set(1.4426950408889634)));
+  // ln 2 in two parts: the first has trailing zeros, so that n times it is exact.
+  V r = hn::NegMulAdd(n, set(kFloat ? 0.693145751953125 : 0.69314718036912382), x);
+  r = hn::NegMulAdd(n, set(kFloat ? 1.428606765330187e-06 : 1.9082149292705877e-10), r);
+  const auto whole = hn::ConvertTo(di, n);
+  const auto half = hn::ShiftRight<1>(whole);
+  constexpr int kBias = kFloat ? 127 : 1023, kMantissa = kFloat ? 23 : 52;
+  const auto power = [&](auto e) {
+    return hn::BitCast(D(), hn::ShiftLeft<kMantissa>(hn::Add(e, hn::Set(di, kBias))));
+  };
+  return {expm1_of_small(r), power(half), power(hn::Sub(whole, half))};
+}
+
+// e^x. Relative error below 2 ulp; 0 below the range, infinity above, NaN for NaN.
+HWY_INLINE V exp(V x) {
+  x = at_least(at_most(x, kFloat ? 89.0 : 710.0), kFloat ? -104.0 : -746.0);
+  const ExpParts p = exp_parts(x);
+  return hn::Mul(hn::Mul(hn::Add(p.fraction, set(1)), p.scale), p.rescale);
+}
+
+// tanh x = t / (t + 2), t = e^{2x} - 1: no cancellation near 0. Relative error below 4 ulp.
+HWY_INLINE V tanh(V x) {
+  x = at_least(at_most(x, kFloat ? 10.0 : 20.0), kFloat ? -10.0 : -20.0);  // beyond, tanh rounds to 1
+  const ExpParts p = exp_parts(hn::Add(x, x));
+  const V scale = hn::Mul(p.scale, p.rescale);
+  const V t = hn::MulAdd(p.fraction, scale, hn::Sub(scale, set(1)));
+  return hn::Div(t, hn::Add(t, set(2)));
+}
+
+// 1 / (1 + e^{-x}). Relative error below 4 ulp where the result is a normal number.
+HWY_INLINE V sigmoid(V x) { return hn::Div(set(1), hn::Add(set(1), exp(hn::Neg(x)))); }
+
+// Applies f to n elements in order: f(count, offset) with count = lanes() for whole vectors, less for the last.
+template <class F>
+HWY_INLINE void for_each_vector(Index n, const F& whole, const auto& part) {
+  Index i = 0;
+  for (const Index step = lanes(); i + step <= n; i += step) whole(i);
+  if (i < n) part(i, n - i);
+}
+
+// y[i] = f(x[i]).
+template <class F>
+HWY_INLINE void transform(Index n, const Real* x, Real* y, const F& f) {
+  for_each_vector(
+      n, [&](Index i) HWY_ATTR { store(f(load(x + i)), y + i); },
+      [&](Index i, Index rest) HWY_ATTR { store_part(f(load_part(x + i, rest)), y + i, rest); });
+}
+
+// y[i] = f(a[i], b[i]).
+template <class F>
+HWY_INLINE void transform(Index n, const Real* a, const Real* b, Real* y, const F& f) {
+  for_each_vector(
+      n, [&](Index i) HWY_ATTR { store(f(load(a + i), load(b + i)), y + i); },
+      [&](Index i, Index rest) HWY_ATTR { store_part(f(load_part(a + i, rest), load_part(b + i, rest)), y + i, rest); });
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
