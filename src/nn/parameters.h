@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heed/autograd/var.h"
+#include "heed/base/random.h"
+
+namespace heed {
+
+// Fills a new parameter. The key is derived from the seed and the parameter's name, so that the values do not depend
+// on the order in which parameters are made.
+using Initialiser = std::function<void(Tensor&, RandomKey)>;
+
+namespace init {
+Initialiser zeros();
+Initialiser constant(double value);
+Initialiser uniform(double low, double high);
+Initialiser normal(double deviation);
+// U(-a, a), a = √(6 / (fan_in + fan_out)) (Glorot & Bengio 2010); the fans are the last two axes.
+Initialiser glorot();
+// Rows (or columns, whichever are fewer) orthonormal (Saxe et al. 2014). A matrix [n, k·n] gets one orthogonal n×n
+// block per gate.
+Initialiser orthogonal();
+}  // namespace init
+
+// All trainable tensors of a model, by name, in the order they were made.
+class Parameters {
+ public:
+  struct Entry {
+    std::string name;
+    Var var;
+  };
+
+  explicit Parameters(std::uint64_t seed = 1) : key_{seed, 0} {}
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
+  // A new parameter; the name must be new.
+  Var add(const std::string& name, const Shape& shape, const Initialiser& initialise);
+  const Var& at(const std::string& name) const;
+  bool contains(const std::string& name) const { return positions_.count(name) > 0; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<Entry>& entries() { return entries_; }
+  // Numbers in all parameters together.
+  Index count() const;
+
+ private:
+  RandomKey key_;
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string, std::size_t> positions_;
+};
+
+// A place in the naming tree: layers take one and name their parameters below it ("encoder.layer0.weight").
+class Scope {
+ public:
+  Scope(Parameters& parameters, std::string prefix = "") : parameters_(&parameters), prefix_(std::move(prefix)) {}
+  Scope operator/(std::string_view name) const { return {*parameters_, full(name)}; }
+  Var parameter(std::string_view name, const Shape& shape, const Initialiser& initialise) const {
+    return parameters_->add(full(name), shape, initialise);
+  }
+
+ private:
+  std::string full(std::string_view name) const {
+    return prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name);
+  }
+  Parameters* parameters_;
+  std::string prefix_;
+};
+
+}  // namespace heed
