@@ -199,6 +199,7 @@ Buffer::Buffer(std::size_t bytes) {
 Buffer Buffer::foreign(void* data, void* owner, void (*release_owner)(void*)) {
   Buffer buffer;
   buffer.header_ = new (allocate(sizeof(Header))) Header;
+  buffer.header_->foreign = true;
   buffer.header_->data = data;
   buffer.header_->owner = owner;
   buffer.header_->release_owner = release_owner;
