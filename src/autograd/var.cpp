@@ -102,17 +102,19 @@ Var Var::leaf(Tensor value) {
 
 const Gradient* Gradients::find(const Var& leaf) const {
   const auto it = entries_.find(leaf.node().get());
-  return it == entries_.end() ? nullptr : &it->second;
+  return it == entries_.end() ? nullptr : &it->second.gradient;
 }
 Gradient* Gradients::find(const Var& leaf) {
   const auto it = entries_.find(leaf.node().get());
-  return it == entries_.end() ? nullptr : &it->second;
+  return it == entries_.end() ? nullptr : &it->second.gradient;
 }
 Tensor Gradients::of(const Var& leaf) const {
   const Gradient* gradient = find(leaf);
   return gradient ? gradient->to_dense(leaf.shape()) : Tensor(leaf.shape(), Real{0});
 }
-void Gradients::add(const NodePointer& leaf, Gradient gradient) { entries_[leaf.get()].add(std::move(gradient)); }
+void Gradients::add(const NodePointer& leaf, Gradient gradient) {
+  entries_.try_emplace(leaf.get(), Entry{leaf, {}}).first->second.gradient.add(std::move(gradient));
+}
 
 void backward(const Var& output, const Tensor& seed, Gradients& into) {
   require(output.wants_gradient(), "[backward] the value does not depend on any variable");
