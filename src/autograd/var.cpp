@@ -18,19 +18,20 @@ class LeafNode final : public Node {
 };
 
 // Deletes a node whose last handle is gone. Its inputs may lose their last handle too; they wait in a list instead
-// of recursing, so that a chain of any length can be freed.
+// of recursing, so that a chain of any length can be freed. The list lives on the stack: variables with static
+// lifetime are freed when a thread's own objects are gone already.
 void destroy(Node* node) {
-  thread_local std::vector<Node*> waiting;
-  thread_local bool running = false;
-  waiting.push_back(node);
-  if (running) return;
-  running = true;
-  while (!waiting.empty()) {
-    Node* next = waiting.back();
-    waiting.pop_back();
+  thread_local std::vector<Node*>* waiting = nullptr;
+  if (waiting) return waiting->push_back(node);
+  std::vector<Node*> list;
+  waiting = &list;
+  delete node;
+  while (!list.empty()) {
+    Node* next = list.back();
+    list.pop_back();
     delete next;
   }
-  running = false;
+  waiting = nullptr;
 }
 
 struct EarlierFirst {
