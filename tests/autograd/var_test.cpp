@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstdlib>
 #include <thread>
 
 #include "heed/autograd/ops/elementwise.h"
@@ -179,6 +179,18 @@ TEST(Tape, AVeryLongChainIsRunAndFreed) {
   EXPECT_EQ(memory::statistics().bytes_in_use, before);
 }
 
+// At exit, static variables are freed after the thread's own objects: a sanitiser sees it if freeing needs one of
+// those.
+TEST(TapeDeathTest, AGraphOfStaticLifetimeIsFreedAtExit) {
+  const auto leave = [] {
+    static const Var x = Var::leaf(vector_of({1, 2}));
+    static const Var y = sum(tanh(negate(x)));
+    backward(sum(negate(x)));
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave(), testing::ExitedWithCode(0), "");
+}
+
 TEST(Tape, BackwardFreesWhatTheClosuresKept) {
   const Var x = Var::leaf(random_tensor(Shape{100'000}, 1));
   const Var y = sum(tanh(square(x)));
@@ -249,6 +261,22 @@ TEST(Tape, AnEmptyBatchHasALossOfZeroAndZeroGradients) {
     for (const Var& parameter : network.all)
       for (const Real value : numbers(gradients.of(parameter))) EXPECT_EQ(value, 0);
   }
+}
+
+// Σ over nothing is 0, whatever stands around it.
+TEST(Tape, ProductsOverAnEmptyAxisAreZeros) {
+  const Var x = Var::leaf(Tensor(Shape{2, 3, 0})), w = Var::leaf(Tensor(Shape{0, 4}));
+  const Var bias = Var::leaf(vector_of({1, 2, 3, 4}));
+  const Var y = matmul(x, w) + linear(x, w, bias);
+  ASSERT_EQ(y.shape(), (Shape{2, 3, 4}));
+  EXPECT_EQ(numbers(slice(reshape(y, Shape{6, 4}), 0, 5, 6).value()), (Numbers{1, 2, 3, 4}));
+  const Gradients gradients = backward(sum(y));
+  EXPECT_EQ(gradients.of(w).shape(), w.shape());
+  EXPECT_EQ(numbers(gradients.of(bias)), (Numbers{6, 6, 6, 6}));
+
+  const Var left = Var::leaf(Tensor(Shape{2, 3, 2}, Real{1})), none = Var::leaf(Tensor(Shape{2, 0}));
+  const Gradients of_nothing = backward(sum(matmul(left, none)) + sum(linear(left, none)));
+  EXPECT_EQ(numbers(of_nothing.of(left)), Numbers(12, 0));
 }
 
 Ids some_ids(const Shape& shape, std::uint64_t seed) {

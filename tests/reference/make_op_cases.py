@@ -61,8 +61,8 @@ class Draw:
 
     def distinct(self, shape):
         """No two equal, for ops that pick the largest."""
-        count = int(np.prod(shape))
-        return self._tensor(self.random.choice(np.arange(-3 * GRID, 3 * GRID), count, replace=False).reshape(shape) / GRID)
+        grid = np.arange(-3 * GRID, 3 * GRID) / GRID
+        return self._tensor(self.random.choice(grid, int(np.prod(shape)), replace=False).reshape(shape))
 
     def ids(self, shape, bound):
         return self.random.integers(0, bound, shape).tolist()
@@ -237,7 +237,8 @@ def _(draw):
     axis = draw.integer(-len(shape), len(shape) - 1)
     begin = draw.integer(0, shape[axis])
     end = draw.integer(begin, shape[axis])
-    return [draw.normal(shape)], {"axis": axis, "begin": begin, "end": end}, lambda x: x.narrow(axis, begin, end - begin)
+    attributes = {"axis": axis, "begin": begin, "end": end}
+    return [draw.normal(shape)], attributes, lambda x: x.narrow(axis, begin, end - begin)
 
 
 @op("split")
@@ -271,7 +272,8 @@ def _(draw):
 def _(draw):
     shape = draw.shape(0, 3)
     axis = draw.integer(-len(shape) - 1, len(shape))
-    return [draw.normal(shape) for _ in range(draw.integer(1, 3))], {"axis": axis}, lambda *parts: torch.stack(parts, axis)
+    parts = [draw.normal(shape) for _ in range(draw.integer(1, 3))]
+    return parts, {"axis": axis}, lambda *parts: torch.stack(parts, axis)
 
 
 @op("pad")
