@@ -22,8 +22,7 @@ void conv1d_weight_gradient(const Conv1dSizes& sizes, const Real* x, const Real*
 
 // The same over two axes: x [batch, height.input, width.input, in], w [height.kernel, width.kernel, in, out],
 // y [batch, height.output, width.output, out]. Float runs on oneDNN, double on the scalar twin. The scratch must be
-// asked for by the thread that calls the kernel, with the same thread count. oneDNN shares the sum of the weight
-// gradient among its threads, so its last bits depend on their number.
+// asked for by the thread that calls the kernel, with the same thread count.
 struct Conv2dSizes {
   Index batch = 0;
   Window height, width;

@@ -181,7 +181,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 TEST(ConvolutionKernels, DoNotDependOnTheThreadCount) {
   const int before = thread_count();
   const Conv1dSizes sequence{8, window(64, 3, 1, 1, 1, 1), 128, 96};
-  const Conv2dSizes images{8, window(16, 3, 1, 1, 1, 1), window(16, 3, 1, 1, 1, 1), 32, 48, true};
+  const Conv2dSizes images{5, window(32, 3, 1, 1, 1, 1), window(32, 3, 1, 1, 1, 1), 64, 64, true};
   const Data sequence_data = data_of(sequence), image_data = data_of(images);
   set_thread_count(1);
   const Results sequence_alone = run(sequence, sequence_data), images_alone = run(images, image_data);
