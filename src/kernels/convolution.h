@@ -27,7 +27,7 @@ struct Conv2dSizes {
   Index batch = 0;
   Window height, width;
   Index in = 0, out = 0;
-  bool biased = false;  // whether the forward pass is given a bias
+  bool biased = false;  // the forward pass is given a bias, else null
 
   auto operator<=>(const Conv2dSizes&) const = default;
 };
