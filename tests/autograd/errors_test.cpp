@@ -4,11 +4,13 @@
 #include <map>
 #include <set>
 
+#include "heed/autograd/ops/convolution.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/embedding.h"
 #include "heed/autograd/ops/loss.h"
 #include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/norm.h"
+#include "heed/autograd/ops/pooling.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
@@ -123,8 +125,7 @@ const std::vector<WrongCall>& wrong_calls() {
       {"pad", [] { pad(list, 0, -1, 2); }, "[pad] negative padding -1, 2"},
       {"pad", [] { pad(list, 0, kHalf, kHalf); },
        "[pad] padding 4611686018427387904, 4611686018427387904 is too large for axis 0 of shape [5]"},
-      {"pad", [] { pad(list, 0, kQuarter, 0); },
-       "[shape] the number of elements of [1152921504606846981] overflows"},
+      {"pad", [] { pad(list, 0, kQuarter, 0); }, "[shape] the number of elements of [1152921504606846981] overflows"},
       {"gather",
        [] {
          gather(matrix, 0, ids({1, 2}));
@@ -210,6 +211,24 @@ const std::vector<WrongCall>& wrong_calls() {
          cross_entropy(matrix, ids({0, 1}), {.label_smoothing = 1.5});
        },
        "[cross_entropy] label smoothing 1.5 is outside [0, 1)"},
+
+      {"conv1d", [] { conv1d(cube, cube); },
+       "[conv1d] the input [2, 3, 4] has 4 channels, the weight [2, 3, 4] takes 3"},
+      {"conv1d",
+       [] {
+         conv1d(cube, zeros(Shape{4, 4, 1}));
+       },
+       "[conv1d] the kernel spans 4 positions over time, the padded input has 3"},
+      {"conv2d", [] { conv2d(cube, cube); },
+       "[conv2d] the input must be [batch, height, width, in], not of shape [2, 3, 4]"},
+      {"max_pool1d", [] { max_pool1d(matrix); },
+       "[max_pool1d] the input must be [batch, time, channels], not of shape [2, 3]"},
+      {"mean_pool1d", [] { mean_pool1d(cube, {.window = 4}); },
+       "[mean_pool1d] the window spans 4 positions over time, the padded input has 3"},
+      {"max_pool2d", [] { max_pool2d(cube); },
+       "[max_pool2d] the input must be [batch, height, width, channels], not of shape [2, 3, 4]"},
+      {"mean_pool2d", [] { mean_pool2d(matrix); },
+       "[mean_pool2d] the input must be [batch, height, width, channels], not of shape [2, 3]"},
   };
   return calls;
 }

@@ -309,7 +309,7 @@ TEST(Tape, ATrainingLoopStopsAskingTheSystemForMemory) {
 TEST(Tape, TwoThreadsRunTheirOwnGraphsOverSharedLeaves) {
   const SmallNetwork network;
   const auto run = [&](std::uint64_t seed) {
-    set_thread_count(1);
+    set_thread_count(1);  // of this thread alone
     std::vector<Numbers> results;
     for (std::uint64_t i = 0; i < 30; ++i) {
       const Gradients gradients =
@@ -318,8 +318,9 @@ TEST(Tape, TwoThreadsRunTheirOwnGraphsOverSharedLeaves) {
     }
     return results;
   };
-  const std::vector<Numbers> alone[] = {run(100), run(200)};
-  std::vector<Numbers> together[2];
+  std::vector<Numbers> alone[2], together[2];
+  std::thread([&] { alone[0] = run(100); }).join();
+  std::thread([&] { alone[1] = run(200); }).join();
   std::thread first([&] { together[0] = run(100); }), second([&] { together[1] = run(200); });
   first.join();
   second.join();

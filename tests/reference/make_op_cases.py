@@ -393,6 +393,77 @@ def _(draw):
     return [draw.normal(shape) * 2], attributes, loss
 
 
+# Convolutions and pooling: channels last here, in the middle in PyTorch ----------------------------------------------
+
+
+def channels_first(x):
+    return x.movedim(-1, 1)
+
+
+def channels_last(x):
+    return x.movedim(1, -1)
+
+
+@op("conv1d")
+def _(draw):
+    stride, dilation, kernel = draw.integer(1, 3), draw.integer(1, 2), draw.integer(1, 4)
+    padding = ["none", "same", "causal", "same", "none"][draw.case % 5]
+    span = dilation * (kernel - 1)
+    front = {"none": 0, "same": span // 2, "causal": span}[padding]
+    behind = span - front if padding == "same" else 0
+    channels, out = draw.integer(1, 4), draw.integer(1, 4)
+    time = draw.integer(span + 1 if padding == "none" else 1, 9)
+    inputs = [draw.normal([draw.integer(1, 2), time, channels]), draw.normal([kernel, channels, out])]
+    if draw.case % 2 == 0:
+        inputs.append(draw.normal([out]))
+
+    def conv1d(x, weight, bias=None):
+        padded = F.pad(channels_first(x), [front, behind])
+        return channels_last(F.conv1d(padded, weight.permute(2, 1, 0), bias, stride=stride, dilation=dilation))
+
+    return inputs, {"stride": stride, "dilation": dilation, "padding": padding}, conv1d
+
+
+@op("conv2d")
+def _(draw):
+    ranges = (1, 2), (1, 2), (1, 3), (0, 2)
+    stride, dilation, kernel, padding = ([draw.integer(low, high) for _ in range(2)] for low, high in ranges)
+    sizes = [draw.integer(max(1, d * (k - 1) + 1 - 2 * p), 6) for k, d, p in zip(kernel, dilation, padding)]
+    channels, out = draw.integer(1, 3), draw.integer(1, 3)
+    inputs = [draw.normal([draw.integer(1, 2), *sizes, channels]), draw.normal([*kernel, channels, out])]
+    if draw.case % 2 == 0:
+        inputs.append(draw.normal([out]))
+
+    def conv2d(x, weight, bias=None):
+        return channels_last(F.conv2d(channels_first(x), weight.permute(3, 2, 0, 1), bias, stride, padding, dilation))
+
+    return inputs, {"stride": stride, "dilation": dilation, "padding": padding}, conv2d
+
+
+def pooling(function, axes):
+    def make(draw):
+        window = [draw.integer(1, 4) for _ in range(axes)]
+        padding = [draw.integer(0, size // 2) for size in window]
+        stride = [draw.integer(1, 3) for _ in range(axes)]
+        sizes = [draw.integer(w, 7) for w in window]
+        x = draw.distinct([draw.integer(1, 2), *sizes, draw.integer(1, 3)])
+        plain = (lambda pair: pair[0]) if axes == 1 else (lambda pair: pair)
+        attributes = {"window": plain(window), "padding": plain(padding)}
+        if draw.case:
+            attributes["stride"] = plain(stride)
+        else:
+            stride = window
+        return [x], attributes, lambda x: channels_last(function(channels_first(x), window, stride, padding))
+
+    return make
+
+
+op("max_pool1d")(pooling(F.max_pool1d, 1))
+op("max_pool2d")(pooling(F.max_pool2d, 2))
+op("mean_pool1d")(pooling(lambda *given: F.avg_pool1d(*given, count_include_pad=False), 1))
+op("mean_pool2d")(pooling(lambda *given: F.avg_pool2d(*given, count_include_pad=False), 2))
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 
