@@ -15,11 +15,11 @@ namespace heed::memory {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSteps = 8;             // classes between a size and its double: at most 12.5 % is unused
-constexpr std::size_t kClasses = 8 * 44;      // up to 2^50 bytes
-constexpr std::size_t kSmall = 64 * 1024;     // blocks up to this are kept per thread
-constexpr std::size_t kKeptPerThread = 128;   // of each small class; half go to the shared list beyond that
-constexpr std::size_t kWiderClasses = 4;      // a large request may take a block of up to 1.5 times its size
+constexpr std::size_t kSteps = 8;            // classes between a size and its double: at most 12.5 % is unused
+constexpr std::size_t kClasses = 8 * 44;     // up to 2^50 bytes
+constexpr std::size_t kSmall = 64 * 1024;    // blocks up to this are kept per thread
+constexpr std::size_t kKeptPerThread = 128;  // of each small class; half go to the shared list beyond that
+constexpr std::size_t kWiderClasses = 4;     // a large request may take a block of up to 1.5 times its size
 
 // Stands right before the memory that is handed out.
 struct alignas(kAlignment) Block {
@@ -29,7 +29,7 @@ struct alignas(kAlignment) Block {
 };
 static_assert(sizeof(Block) == kAlignment);
 
-std::size_t class_of(std::size_t bytes) {
+constexpr std::size_t class_of(std::size_t bytes) {
   const std::size_t units = std::max<std::size_t>((bytes + kAlignment - 1) / kAlignment, kSteps);
   const int log = std::bit_width(units) - 1;  // units in [2^log, 2^(log+1)), log >= 3
   const std::size_t step = std::size_t{1} << (log - 3);
@@ -37,7 +37,7 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(log - 3) * kSteps + above;
 }
 
-std::size_t bytes_of(std::size_t size_class) {
+constexpr std::size_t bytes_of(std::size_t size_class) {
   const std::size_t log = size_class / kSteps + 3, above = size_class % kSteps;
   return ((std::size_t{1} << log) + (above << (log - 3))) * kAlignment;
 }
@@ -79,7 +79,7 @@ Shared& shared() {
 }
 
 struct ThreadCache {
-  std::array<FreeList, kSmall / kAlignment> free;  // more than enough classes for sizes up to kSmall
+  std::array<FreeList, class_of(kSmall) + 1> free;
   ~ThreadCache() { hand_over(); }
   void hand_over() {
     const std::lock_guard lock(shared().mutex);

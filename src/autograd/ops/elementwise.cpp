@@ -14,15 +14,14 @@ Var add(const Var& a, const Var& b) {
 }
 
 Var subtract(const Var& a, const Var& b) {
-  return record("subtract", combine(Binary::subtract, a.value(), b.value(), "subtract"), {a, b},
-                [](const Tensor& dy, Wanted wanted) {
-                  return grads(dy, wanted(1) ? apply(Unary::negate, dy) : Tensor());
-                });
+  return record(
+      "subtract", combine(Binary::subtract, a.value(), b.value(), "subtract"), {a, b},
+      [](const Tensor& dy, Wanted wanted) { return grads(dy, wanted(1) ? apply(Unary::negate, dy) : Tensor()); });
 }
 
 Var multiply(const Var& a, const Var& b) {
-  const Tensor x = a.value(), y = b.value();
-  return record("multiply", combine(Binary::multiply, x, y, "multiply"), {a, b},
+  const Tensor x = kept_if(b.wants_gradient(), a.value()), y = kept_if(a.wants_gradient(), b.value());
+  return record("multiply", combine(Binary::multiply, a.value(), b.value(), "multiply"), {a, b},
                 [x, y](const Tensor& dy, Wanted wanted) {
                   return grads(wanted(0) ? multiply(dy, y) : Tensor(), wanted(1) ? multiply(dy, x) : Tensor());
                 });
@@ -94,8 +93,7 @@ Var glu(const Var& x) {
 }
 
 Var scale_gradient(const Var& x, Real factor) {
-  return record("scale_gradient", x.value(), {x},
-                [factor](const Tensor& dy) { return grads(scaled(dy, factor)); });
+  return record("scale_gradient", x.value(), {x}, [factor](const Tensor& dy) { return grads(scaled(dy, factor)); });
 }
 
 }  // namespace heed
