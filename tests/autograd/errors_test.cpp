@@ -11,6 +11,7 @@
 #include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/norm.h"
 #include "heed/autograd/ops/pooling.h"
+#include "heed/autograd/ops/recurrent.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
@@ -229,6 +230,37 @@ const std::vector<WrongCall>& wrong_calls() {
        "[max_pool2d] the input must be [batch, height, width, channels], not of shape [2, 3, 4]"},
       {"mean_pool2d", [] { mean_pool2d(matrix); },
        "[mean_pool2d] the input must be [batch, height, width, channels], not of shape [2, 3]"},
+
+      {"lstm",
+       [] {
+         lstm(matrix, {matrix, matrix, {}});
+       },
+       "[lstm] x must be [batch, time, in], not [2, 3]"},
+      {"lstm",
+       [] {
+         lstm(cube, {zeros(Shape{4, 8}), zeros(Shape{2, 7}), {}});
+       },
+       "[lstm] recurrent weights must be [hidden, 4·hidden], not [2, 7]"},
+      {"gru",
+       [] {
+         gru(cube, {zeros(Shape{3, 6}), zeros(Shape{2, 6}), {}, {}});
+       },
+       "[gru] input weights must be [4, 6], not [3, 6]"},
+      {"gru",
+       [] {
+         gru(cube, {zeros(Shape{4, 6}), zeros(Shape{2, 6}), {}, {}}, {}, {}, {ids({3, 4}), false});
+       },
+       "[gru] length 4 of sentence 1 is outside 0..3"},
+      {"lstm_step",
+       [] {
+         lstm_step(cube, {}, {matrix, matrix, {}});
+       },
+       "[lstm_step] x must be [batch, in], not [2, 3, 4]"},
+      {"gru_step",
+       [] {
+         gru_step(cube, {}, {matrix, matrix, {}, {}});
+       },
+       "[gru_step] x must be [batch, in], not [2, 3, 4]"},
   };
   return calls;
 }
@@ -238,9 +270,21 @@ TEST(Errors, EveryWrongCallSaysWhatDoesNotFit) {
 }
 
 TEST(Errors, EveryRegisteredOpHasAWrongCall) {
-  // Take any tensor, or nothing that could be wrong.
-  std::set<std::string> tried = {"negate", "tanh", "sigmoid", "relu",  "gelu",   "exp",
-                                 "log",    "sqrt", "square",  "scale", "sum_all"};
+  // Take any tensor, so that nothing could be wrong; or are further results of an op that stands here.
+  std::set<std::string> tried = {"negate",
+                                 "tanh",
+                                 "sigmoid",
+                                 "relu",
+                                 "gelu",
+                                 "exp",
+                                 "log",
+                                 "sqrt",
+                                 "square",
+                                 "scale",
+                                 "sum_all",
+                                 "further_result",
+                                 "lstm_all_results",
+                                 "gru_all_results"};
   for (const WrongCall& wrong : wrong_calls()) tried.insert(wrong.op);
   for (const OpCase& op : op_cases()) EXPECT_TRUE(tried.count(op.op)) << op.op << " has no wrong call in this file";
 }

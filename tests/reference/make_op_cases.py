@@ -464,6 +464,97 @@ op("mean_pool1d")(pooling(lambda *given: F.avg_pool1d(*given, count_include_pad=
 op("mean_pool2d")(pooling(lambda *given: F.avg_pool2d(*given, count_include_pad=False), 2))
 
 
+# Recurrent cells -----------------------------------------------------------------------------------------------------
+
+
+def lstm_cell(x, states, weights, _):
+    w, u, *bias = weights
+    return torch.lstm_cell(x, states, w.T, u.T, bias[0] if bias else None, torch.zeros_like(bias[0]) if bias else None)
+
+
+def gru_cell(x, states, weights, form):
+    """PyTorch's own where it has the form, else the equations. Gates stand in the order r, z, n."""
+    (h,), (w, u, *biases), n = states, weights, states[0].shape[1]
+    bias = biases[0] if biases else torch.zeros(3 * n, dtype=x.dtype)
+    inner_bias = biases[1] if len(biases) > 1 else torch.zeros(n, dtype=x.dtype)
+    if form == {"reset": "after", "update": "keeps"}:
+        return (torch.gru_cell(x, h, w.T, u.T, bias, torch.cat([torch.zeros_like(bias[n:]), inner_bias])),)
+    from_x, from_h = x @ w + bias, h @ u
+    r, z = torch.sigmoid(from_x + from_h)[:, : 2 * n].chunk(2, 1)
+    if form["reset"] == "after":
+        candidate = torch.tanh(from_x[:, 2 * n :] + r * (from_h[:, 2 * n :] + inner_bias))
+    else:
+        candidate = torch.tanh(from_x[:, 2 * n :] + (r * h) @ u[:, 2 * n :])
+    return (z * h + (1 - z) * candidate,) if form["update"] == "keeps" else ((1 - z) * h + z * candidate,)
+
+
+def over_time(cell, x, states, attributes):
+    """Outputs [batch, time, hidden] and last states, sentence by sentence, so that padding cannot take part."""
+    batch, time = x.shape[:2]
+    lengths = attributes.get("lengths", [time] * batch)
+    outputs, last = [], []
+    for sentence, length in enumerate(lengths):
+        state = tuple(each[sentence : sentence + 1] for each in states)
+        rows = [torch.zeros_like(state[0])] * time
+        for t in reversed(range(length)) if attributes["reverse"] else range(length):
+            state = cell(x[sentence : sentence + 1, t], state)
+            rows[t] = state[0]
+        outputs.append(torch.cat(rows))
+        last.append(state)
+    return torch.stack(outputs), [torch.cat(each) for each in zip(*last)]
+
+
+def recurrent(cell, gates, result, step=False):
+    """`result` makes the op's value of outputs and last states, or of the states after one step."""
+
+    def make(draw):
+        batch = time = draw.integer(1, 3)
+        width, hidden = draw.integer(1, 4), draw.integer(1, 4)
+        attributes = {"bias": int(draw.case != 1), "initial": int(draw.case in (1, 3, 4))}
+        form = {}
+        if gates == 3:
+            form = {"reset": ["after", "before"][draw.case > 2], "update": ["keeps", "takes"][draw.case in (2, 4)]}
+            attributes.update(form)
+        if not step:
+            attributes["reverse"] = int(draw.case in (2, 3))
+            if draw.case:
+                attributes["lengths"] = [draw.integer(0, time) for _ in range(batch - 1)] + [time]
+        inputs = [draw.normal([batch, width] if step else [batch, time, width])]
+        inputs += [draw.uniform(shape, -0.75, 0.75) for shape in ([width, gates * hidden], [hidden, gates * hidden])]
+        if attributes["bias"]:
+            inputs.append(draw.normal([gates * hidden]))
+            if form.get("reset") == "after":
+                inputs.append(draw.normal([hidden]))
+        count = 2 if gates == 4 else 1
+        if attributes["initial"]:
+            inputs += [draw.normal([batch, hidden]) for _ in range(count)]
+
+        def apply(x, *rest):
+            if attributes["initial"]:
+                weights, states = rest[:-count], rest[-count:]
+            else:
+                weights, states = rest, (torch.zeros(batch, hidden, dtype=x.dtype),) * count
+            if step:
+                return result(*cell(x, states, weights, form))
+            outputs, last = over_time(lambda now, state: cell(now, state, weights, form), x, states, attributes)
+            return result(outputs, last, attributes)
+
+        return inputs, attributes, apply
+
+    return make
+
+
+op("lstm")(recurrent(lstm_cell, 4, lambda outputs, last, _: outputs))
+op("gru")(recurrent(gru_cell, 3, lambda outputs, last, _: outputs))
+op("further_result")(recurrent(lstm_cell, 4, lambda _, last, given: last[0] * last[1] if given["reverse"] else last[1]))
+op("lstm_all_results")(
+    recurrent(lstm_cell, 4, lambda outputs, last, _: torch.tanh(outputs) * (last[0] + last[1].square()))
+)
+op("gru_all_results")(recurrent(gru_cell, 3, lambda outputs, last, _: torch.tanh(outputs) * last[0]))
+op("lstm_step")(recurrent(lstm_cell, 4, lambda hidden, cell: hidden + cell.square(), step=True))
+op("gru_step")(recurrent(gru_cell, 3, lambda hidden: hidden, step=True))
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 
