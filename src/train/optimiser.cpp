@@ -214,7 +214,8 @@ void Optimiser::load_state(const Parameters& parameters, const TrainingState& st
   std::unordered_map<std::string, Slots> loaded;
   constexpr std::string_view kSteps = ".steps";
   for (const NamedNumber& number : state.numbers) {
-    require(number.name.ends_with(kSteps) && number.number >= 1 && number.number == std::floor(number.number),
+    require(number.name.ends_with(kSteps) && number.number >= 1 && number.number < 1e15 &&
+                number.number == std::floor(number.number),
             "[optimiser] the saved number {} = {} is not a count of steps", number.name, number.number);
     const std::string name = number.name.substr(0, number.name.size() - kSteps.size());
     const Shape& shape = parameters.at(name).shape();

@@ -113,7 +113,7 @@ TEST(OptimiseKernels, ANullGradientIsExactlyZero) {
 
 TEST(OptimiseKernels, DoNotDependOnTheThreadCount) {
   const int before = thread_count();
-  constexpr Index n = 100'003;
+  constexpr Index n = 50'003;
   for (const Kernel& kernel : all_kernels()) {
     SCOPED_TRACE(kernel.name);
     Arrays one(n, 0, 4), three(n, 0, 4);

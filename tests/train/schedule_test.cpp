@@ -85,7 +85,7 @@ TEST(Schedule, PlateauResumesExactly) {
     resumed->observe(value);
     EXPECT_EQ(schedule->rate(1), resumed->rate(1));
   }
-  EXPECT_EQ(schedule->rate(1), Real{0.125});
+  EXPECT_EQ(schedule->rate(1), Real{0.0625});
   EXPECT_THROW(resumed->load_state({}), Error);
 }
 
