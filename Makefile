@@ -56,14 +56,7 @@ bench:  ## the engine beside PyTorch, in one run
 	$(packages) core bench
 	$(release) -DHEED_BENCH=ON
 	cmake --build --preset release -- -j $(JOBS)
-	@$(MAKE) --no-print-directory build/peers/ready
-	build/peers/bin/python bench/run.py
-
-# PyTorch, in an environment of its own.
-build/peers/ready: bench/requirements.txt
-	python3 -m venv build/peers
-	build/peers/bin/python -m pip install --quiet --requirement bench/requirements.txt
-	touch $@
+	python3 bench/run.py
 
 lint:  ## layout, clang-tidy and the house rules
 	$(packages) core tests lint
