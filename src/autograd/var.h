@@ -151,7 +151,7 @@ struct InputRef {
 template <class Closure>
 class ClosureNode final : public Node {
  public:
-  ClosureNode(const char* name, const Shape& result, std::vector<NodePointer> sources, Closure&& closure)
+  ClosureNode(const char* name, const Shape& result, std::vector<NodePointer> sources, Closure closure)
       : Node(name, result, std::move(sources)), closure_(std::move(closure)) {}
 
   std::vector<Gradient> run(const Tensor& dy) override {
@@ -199,6 +199,9 @@ Var record(const char* op, Tensor value, std::span<const Var> inputs, Closure&& 
   for (const Var& input : inputs) nodes.push_back(input.node());
   return detail::record_nodes(op, std::move(value), std::move(nodes), std::forward<Closure>(closure));
 }
+
+// For captures: a tensor that backward needs only if some other input wants a gradient.
+inline Tensor kept_if(bool needed, const Tensor& tensor) { return needed ? tensor : Tensor(); }
 
 // The list a closure returns.
 template <class... Each>
