@@ -10,7 +10,7 @@
 
 #include "heed/base/file.h"
 #include "heed/store/safetensors_header.h"
-#include "heed/tensor/tensor.h"
+#include "heed/tensor/named_tensor.h"
 
 // The safetensors format (huggingface.co/docs/safetensors):
 //   8 bytes   n, the length of the header, little-endian
@@ -20,11 +20,6 @@
 // Nothing in such a file is executed, and every number in its header is checked before it is used.
 
 namespace heed {
-
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
 
 // Writes the tensors, sorted by name, as F32 (F64 in the double build), byte for byte what the reference
 // implementation writes. The file appears whole or not at all.

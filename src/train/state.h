@@ -3,14 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "heed/tensor/tensor.h"
+#include "heed/tensor/named_tensor.h"
 
 namespace heed {
 
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
 struct NamedNumber {
   std::string name;
   double number;
