@@ -36,8 +36,8 @@ void check_combination(const AttentionOptions& o) {
 }
 
 Var with_heads(const Var& x, const char* what) {
-  require(x.rank() == 3 || x.rank() == 4, "[attention] {} have shape {}, not [batch, m, width] or [batch, heads, m, width]",
-          what, x.shape().text());
+  require(x.rank() == 3 || x.rank() == 4,
+          "[attention] {} have shape {}, not [batch, m, width] or [batch, heads, m, width]", what, x.shape().text());
   if (x.rank() == 4) return x;
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }

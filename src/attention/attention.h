@@ -9,9 +9,9 @@ namespace heed {
 
 // What one call of attention gives.
 struct Attended {
-  Var read;     // [batch, heads, n, value]
-  Var weights;  // [batch, heads, n, m]; of a local-p window with its gain
-  Past past;    // for the next step; only what the parts declare is filled
+  Var read;          // [batch, heads, n, value]
+  Var weights;       // [batch, heads, n, m]; of a local-p window with its gain
+  Past past;         // for the next step; only what the parts declare is filled
   Weighted sampled;  // log-probability and entropy of a hard choice
 };
 

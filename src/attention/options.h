@@ -18,19 +18,20 @@ struct AttentionOptions {
   Index score_width = 0;  // inner width of additive scores; 0: the query's width
   Index heads = 1;
 
-  Index longest = 0;        // most keys a location score can address
-  Index filters = 10;       // location-aware: how many
-  Index filter_width = 201; // location-aware: how wide, odd
-  Index rows = 1;           // self-scores: how many rows of weights
-  Index relative = 16;      // relative positions beyond ± this share one vector
+  Index longest = 0;         // most keys a location score can address
+  Index filters = 10;        // location-aware: how many
+  Index filter_width = 201;  // location-aware: how wide, odd
+  double fertility = 0;      // coverage: most output words of a position (Tu); 0: plain sums (See)
+  Index rows = 1;            // self-scores: how many rows of weights
+  Index relative = 16;       // relative positions beyond ± this share one vector
 
-  Index half_width = 10;      // local-m, local-p: D; median: reach to each side
-  Index neighbours = 256;     // restricted, sliding: attend to |i - j| <= neighbours / 2
-  Index global_tokens = 1;    // sliding: this many first positions see and are seen by all
+  Index half_width = 10;    // local-m, local-p: D; median: reach to each side
+  Index neighbours = 256;   // restricted, sliding: attend to |i - j| <= neighbours / 2
+  Index global_tokens = 1;  // sliding: this many first positions see and are seen by all
 
-  double temperature = 1;   // sharpened: softmax(e / temperature)
-  Index top_k = 0;          // sharpened: keep this many, 0: all
-  double soft_mixing = 0.5; // hard: how often a batch uses the weights instead of a sample
+  double temperature = 1;    // sharpened: softmax(e / temperature)
+  Index top_k = 0;           // sharpened: keep this many, 0: all
+  double soft_mixing = 0.5;  // hard: how often a batch uses the weights instead of a sample
 
   template <class Visitor>
   void visit(Visitor&& field) {
@@ -45,6 +46,7 @@ struct AttentionOptions {
     field("longest", longest, "most keys a location score can address");
     field("filters", filters, "filters over the previous weights (location-aware)");
     field("filter-width", filter_width, "width of those filters, odd");
+    field("fertility", fertility, "most output words of one position (coverage; 0: plain sums)");
     field("rows", rows, "rows of weights of a self-score");
     field("relative", relative, "largest distance with a vector of its own (relative)");
     field("half-width", half_width, "reach of local and median windows to each side");

@@ -54,11 +54,9 @@ class Hard final : public Normaliser {
   double soft_mixing_;
 };
 
-const RegisterNormaliser hard{{"hard", "one sampled position; the most probable when running",
-                               "s ~ softmax(e), a = onehot(s)", "Xu et al. 2015",
-                               [](const Scope&, const AttentionOptions& options) {
-                                 return std::make_unique<Hard>(options.soft_mixing);
-                               }}};
+const RegisterNormaliser hard{
+    {"hard", "one sampled position; the most probable when running", "s ~ softmax(e), a = onehot(s)", "Xu et al. 2015",
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options.soft_mixing); }}};
 
 }  // namespace
 }  // namespace heed

@@ -5,8 +5,8 @@
 namespace heed {
 namespace {
 
-// Raffel et al. 2017.   p_j = σ(e_j),  q_j = (1 - p_{j-1}) q_{j-1} + α'_j,  α_j = p_j q_j: a scan that goes on from where
-// the last step stopped. Σ α <= 1: what is missing passed the end. The first step starts at the first position.
+// Raffel et al. 2017.   p_j = σ(e_j),  q_j = (1 - p_{j-1}) q_{j-1} + α'_j,  α_j = p_j q_j: a scan that goes on from
+// where the last step stopped. Σ α <= 1: what is missing passed the end. The first step starts at the first position.
 class Monotonic final : public Normaliser {
  public:
   Carries carries() const override { return {.weights = true}; }
@@ -25,11 +25,9 @@ class Monotonic final : public Normaliser {
   }
 };
 
-const RegisterNormaliser monotonic{{"monotonic", "a scan that never goes back",
-                                    "q_j = (1-p_{j-1}) q_{j-1} + a'_j, a_j = sigmoid(e_j) q_j", "Raffel et al. 2017",
-                                    [](const Scope&, const AttentionOptions&) {
-                                      return std::make_unique<Monotonic>();
-                                    }}};
+const RegisterNormaliser monotonic{
+    {"monotonic", "a scan that never goes back", "q_j = (1-p_{j-1}) q_{j-1} + a'_j, a_j = sigmoid(e_j) q_j",
+     "Raffel et al. 2017", [](const Scope&, const AttentionOptions&) { return std::make_unique<Monotonic>(); }}};
 
 }  // namespace
 }  // namespace heed

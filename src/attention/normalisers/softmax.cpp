@@ -62,11 +62,10 @@ class Sharpened final : public Normaliser {
 const RegisterNormaliser plain_softmax{
     {"softmax", "exponentials over their sum", "a = exp(e) / sum exp(e)", "Bahdanau, Cho, Bengio 2015",
      [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>(softmax); }}};
-const RegisterNormaliser sharpened{{"sharpened", "softmax with a temperature, over the k largest",
-                                    "a = softmax(e / T) over top-k", "Chorowski et al. 2015",
-                                    [](const Scope&, const AttentionOptions& options) {
-                                      return std::make_unique<Sharpened>(options);
-                                    }}};
+const RegisterNormaliser sharpened{
+    {"sharpened", "softmax with a temperature, over the k largest", "a = softmax(e / T) over top-k",
+     "Chorowski et al. 2015",
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Sharpened>(options); }}};
 const RegisterNormaliser sparse{
     {"sparsemax", "projection onto the simplex, with exact zeros", "a = max(e - t, 0)", "Martins & Astudillo 2016",
      [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>(sparsemax); }}};

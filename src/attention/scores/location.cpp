@@ -61,10 +61,9 @@ class LocationAware final : public Score {
   Var filters_, v_;
 };
 
-const RegisterScore location{{"location", "from the query alone", "e = W q", "Luong, Pham, Manning 2015",
-                              [](const Scope& scope, const AttentionOptions& options) {
-                                return std::make_unique<Location>(scope, options);
-                              }}};
+const RegisterScore location{
+    {"location", "from the query alone", "e = W q", "Luong, Pham, Manning 2015",
+     [](const Scope& scope, const AttentionOptions& options) { return std::make_unique<Location>(scope, options); }}};
 const RegisterScore location_aware{{"location-aware", "additive, with the last weights convolved",
                                     "e = w.tanh(W s + V h + U (F * a') + b)", "Chorowski et al. 2015",
                                     [](const Scope& scope, const AttentionOptions& options) {

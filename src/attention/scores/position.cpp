@@ -40,8 +40,7 @@ class Relative final : public Score {
     Ids r(Shape{query.count(), m});
     for (Index i = 0; i < query.count(); ++i)
       for (Index j = 0; j < m; ++j)
-        r.data()[i * m + j] =
-            static_cast<std::int32_t>(std::clamp(j - i - query.position, -reach_, reach_) + reach_);
+        r.data()[i * m + j] = static_cast<std::int32_t>(std::clamp(j - i - query.position, -reach_, reach_) + reach_);
     return r;
   }
   Index reach_;
@@ -95,19 +94,16 @@ class Rotary final : public Score {
   }
 };
 
-const RegisterScore relative{{"relative", "scaled dot with learned vectors of the distance",
-                              "e = q.(k + aK[j-i]) / sqrt(d), read = sum a (v + aV[j-i])", "Shaw et al. 2018",
-                              [](const Scope& scope, const AttentionOptions& options) {
-                                return std::make_unique<Relative>(scope, options);
-                              }}};
+const RegisterScore relative{
+    {"relative", "scaled dot with learned vectors of the distance",
+     "e = q.(k + aK[j-i]) / sqrt(d), read = sum a (v + aV[j-i])", "Shaw et al. 2018",
+     [](const Scope& scope, const AttentionOptions& options) { return std::make_unique<Relative>(scope, options); }}};
 const RegisterScore alibi{{"alibi", "scaled dot less a share of the distance", "e = q.k / sqrt(d) - s_h |i - j|",
                            "Press, Smith, Lewis 2022",
                            [](const Scope&, const AttentionOptions&) { return std::make_unique<Alibi>(); }}};
-const RegisterScore rotary{{"rotary", "scaled dot of vectors turned by their positions",
-                            "e = (R_i q).(R_j k) / sqrt(d)", "Su et al. 2021",
-                            [](const Scope&, const AttentionOptions& options) {
-                              return std::make_unique<Rotary>(options);
-                            }}};
+const RegisterScore rotary{
+    {"rotary", "scaled dot of vectors turned by their positions", "e = (R_i q).(R_j k) / sqrt(d)", "Su et al. 2021",
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Rotary>(options); }}};
 
 }  // namespace
 }  // namespace heed

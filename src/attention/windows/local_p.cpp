@@ -43,11 +43,10 @@ class LocalP final : public Window {
   Linear hidden_, centre_;
 };
 
-const RegisterWindow local_p{{"local-p", "around a predicted position, with a Gaussian gain after the softmax",
-                              "p = (S-1) sigmoid(v.tanh(W q)), |j - floor(p)| <= D, gain exp(-(j-p)^2 / 2(D/2)^2)",
-                              "Luong, Pham, Manning 2015", [](const Scope& scope, const AttentionOptions& options) {
-                                return std::make_unique<LocalP>(scope, options);
-                              }}};
+const RegisterWindow local_p{
+    {"local-p", "around a predicted position, with a Gaussian gain after the softmax",
+     "p = (S-1) sigmoid(v.tanh(W q)), |j - floor(p)| <= D, gain exp(-(j-p)^2 / 2(D/2)^2)", "Luong, Pham, Manning 2015",
+     [](const Scope& scope, const AttentionOptions& options) { return std::make_unique<LocalP>(scope, options); }}};
 
 }  // namespace
 }  // namespace heed

@@ -37,10 +37,9 @@ class Median final : public Window {
   Index reach_;
 };
 
-const RegisterWindow median{{"median", "around the median of the last weights", "|j - median(a')| <= w",
-                             "Chorowski et al. 2015", [](const Scope&, const AttentionOptions& options) {
-                               return std::make_unique<Median>(options.half_width);
-                             }}};
+const RegisterWindow median{
+    {"median", "around the median of the last weights", "|j - median(a')| <= w", "Chorowski et al. 2015",
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Median>(options.half_width); }}};
 
 }  // namespace
 }  // namespace heed

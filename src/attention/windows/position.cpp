@@ -23,15 +23,16 @@ class PositionWindow final : public Window {
   Rule rule_;
 };
 
-std::unique_ptr<Window> positions(PositionWindow::Rule rule) { return std::make_unique<PositionWindow>(std::move(rule)); }
+std::unique_ptr<Window> positions(PositionWindow::Rule rule) {
+  return std::make_unique<PositionWindow>(std::move(rule));
+}
 
 const RegisterWindow global{{"global", "every position", "all j", "Bahdanau, Cho, Bengio 2015",
                              [](const Scope&, const AttentionOptions&) { return positions(nullptr); }}};
 
-const RegisterWindow causal{{"causal", "no position after the query's own", "j <= i", "Vaswani et al. 2017",
-                             [](const Scope&, const AttentionOptions&) {
-                               return positions([](Index i, Index j) { return j <= i; });
-                             }}};
+const RegisterWindow causal{
+    {"causal", "no position after the query's own", "j <= i", "Vaswani et al. 2017",
+     [](const Scope&, const AttentionOptions&) { return positions([](Index i, Index j) { return j <= i; }); }}};
 
 const RegisterWindow local_m{{"local-m", "around the query's own position", "|j - i| <= D", "Luong, Pham, Manning 2015",
                               [](const Scope&, const AttentionOptions& options) {
@@ -47,16 +48,14 @@ const RegisterWindow restricted{{"restricted", "a neighbourhood of r positions",
                                    return positions([r](Index i, Index j) { return std::abs(j - i) <= r / 2; });
                                  }}};
 
-const RegisterWindow sliding{{"sliding", "a neighbourhood, and first positions that see and are seen by all",
-                              "|j - i| <= r/2 or i < g or j < g", "Beltagy, Peters, Cohan 2020",
-                              [](const Scope&, const AttentionOptions& options) {
-                                const Index r = options.neighbours, g = options.global_tokens;
-                                require(r > 0, "[sliding] the neighbourhood must be positive: {}", r);
-                                require(g >= 0, "[sliding] global tokens must not be negative: {}", g);
-                                return positions([r, g](Index i, Index j) {
-                                  return std::abs(j - i) <= r / 2 || i < g || j < g;
-                                });
-                              }}};
+const RegisterWindow sliding{
+    {"sliding", "a neighbourhood, and first positions that see and are seen by all", "|j - i| <= r/2 or i < g or j < g",
+     "Beltagy, Peters, Cohan 2020", [](const Scope&, const AttentionOptions& options) {
+       const Index r = options.neighbours, g = options.global_tokens;
+       require(r > 0, "[sliding] the neighbourhood must be positive: {}", r);
+       require(g >= 0, "[sliding] global tokens must not be negative: {}", g);
+       return positions([r, g](Index i, Index j) { return std::abs(j - i) <= r / 2 || i < g || j < g; });
+     }}};
 
 }  // namespace
 }  // namespace heed

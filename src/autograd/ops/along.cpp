@@ -9,7 +9,8 @@ void check(const char* op, const Ids& ids, Index classes) {
 }
 
 Tensor taken(const Tensor& x, const Ids& ids) {
-  const Index n = ids.size(0), m = ids.size(1), classes = x.size(-1), blocks = x.size() / std::max<Index>(n * classes, 1);
+  const Index n = ids.size(0), m = ids.size(1), classes = x.size(-1),
+              blocks = x.size() / std::max<Index>(n * classes, 1);
   Tensor y(x.shape().with(-1, m));
   for (Index block = 0; block < blocks; ++block)
     for (Index i = 0; i < n; ++i)

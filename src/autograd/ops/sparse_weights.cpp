@@ -123,8 +123,8 @@ Var entmax15(const Var& x, const Mask& mask) {
       }
       const double mean = total == 0 ? 0 : weighted / total;
       for (Index j = at; j < at + n; ++j)
-        dx.data()[j] = static_cast<Real>(std::sqrt(static_cast<double>(y.data()[j])) *
-                                         (static_cast<double>(dy.data()[j]) - mean));
+        dx.data()[j] =
+            static_cast<Real>(std::sqrt(static_cast<double>(y.data()[j])) * (static_cast<double>(dy.data()[j]) - mean));
     }
     return grads(dx);
   });
