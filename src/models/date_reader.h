@@ -2,6 +2,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/nn/embedding.h"
+#include "heed/nn/linear.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
