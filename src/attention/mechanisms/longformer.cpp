@@ -1,0 +1,15 @@
+#include "heed/attention/mechanism.h"
+
+namespace heed {
+namespace {
+
+// Beltagy, Peters, Cohan 2020, Longformer: sliding window with global tokens; the projections are shared.
+//   α = softmax(Q Kᵀ / √d) over |i - j| <= w/2, and global positions with all
+const RegisterMechanism mechanism{{.name = "longformer",
+                                   .paper = "Beltagy, Peters, Cohan 2020, Longformer",
+                                   .equation = "a = softmax(Q K' / sqrt(d)), |i - j| <= w/2 or global",
+                                   .options = composed_of("scaled-dot", "sliding"),
+                                   .cost = {"O(w n d)", "O(n)", "O(1)", "O(1)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,44 @@
+#include "heed/attention/multi_head.h"
+
+#include "heed/autograd/ops/shape.h"
+
+namespace heed {
+namespace {
+
+AttentionOptions per_head(const MultiHeadOptions& options) {
+  AttentionOptions inner = options.attention;
+  require(inner.heads > 0 && options.width % inner.heads == 0,
+          "[multi-head] a width of {} does not split into {} heads", options.width, inner.heads);
+  inner.query_width = inner.key_width = inner.value_width = options.width / inner.heads;
+  return inner;
+}
+
+}  // namespace
+
+MultiHead::MultiHead(const Scope& scope, const MultiHeadOptions& options)
+    : heads_(options.attention.heads),
+      query_(scope / "query", options.width, options.width),
+      key_(scope / "key", options.width, options.width),
+      value_(scope / "value", options.width, options.width),
+      output_(scope / "output", options.width, options.width),
+      attention_(scope / "attention", per_head(options)) {}
+
+// [batch, n, width] → [batch, heads, n, width / heads], a view.
+Var MultiHead::split_heads(const Var& x) const {
+  return transpose(reshape(x, Shape{x.size(0), x.size(1), heads_, x.size(2) / heads_}), 1, 2);
+}
+
+Memory MultiHead::memory(const Var& y, const Ids& lengths) const {
+  return attention_.memory(split_heads(key_(y)), split_heads(value_(y)), lengths);
+}
+
+MultiHead::Result MultiHead::operator()(const Var& x, const Memory& memory, Index position) const {
+  Query query;
+  query.vectors = split_heads(query_(x));
+  query.position = position;
+  const Attended attended = attention_(query, memory);
+  const Var joined = reshape(transpose(attended.read, 1, 2), x.shape());
+  return {output_(joined), attended.weights};
+}
+
+}  // namespace heed

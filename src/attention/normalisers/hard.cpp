@@ -1,0 +1,62 @@
+#include "heed/attention/parts.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/autograd/ops/softmax.h"
+
+namespace heed {
+namespace {
+
+// Xu et al. 2015, hard attention. In training one position is sampled from softmax(e) and its weight is 1; the gradient
+// reaches e through log_probability and entropy (losses.h: reinforce). With probability soft_mixing a whole batch uses
+// the distribution itself instead. When running, the most probable position is taken.
+class Hard final : public Normaliser {
+ public:
+  explicit Hard(double soft_mixing) : soft_mixing_(soft_mixing) {
+    require(soft_mixing >= 0 && soft_mixing <= 1, "[hard] soft mixing {} is outside [0, 1]", soft_mixing);
+  }
+  Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const override {
+    const Var p = softmax(scores, visible);
+    const Var log_p = log_softmax(scores, visible);
+    Weighted result;
+    result.entropy = negate(sum(p * log_p, -1));
+    RandomSequence random(query.key);
+    if (query.training && random.uniform() < soft_mixing_) {
+      result.weights = p;
+      return result;
+    }
+    const Index m = scores.size(-1), rows = m == 0 ? 0 : scores.size() / m;
+    Tensor chosen(scores.shape(), Real{0});
+    Ids picks(scores.shape().without(-1), 0);
+    for (Index row = 0; row < rows; ++row) {
+      const Real* weights = p.value().data() + row * m;
+      const Index pick = query.training ? sample(weights, m, random.uniform()) : largest(weights, m);
+      picks.data()[row] = static_cast<std::int32_t>(pick);
+      if (weights[pick] > 0) chosen.data()[row * m + pick] = 1;  // a row with nothing visible stays zero
+    }
+    result.weights = Var(chosen);
+    if (query.training) result.log_probability = pick(log_p, picks);
+    return result;
+  }
+
+ private:
+  static Index sample(const Real* weights, Index m, double u) {
+    Index last = 0;
+    for (Index j = 0; j < m; ++j) {
+      if (weights[j] <= 0) continue;
+      last = j;
+      u -= static_cast<double>(weights[j]);
+      if (u < 0) break;
+    }
+    return last;
+  }
+  static Index largest(const Real* weights, Index m) { return std::max_element(weights, weights + m) - weights; }
+  double soft_mixing_;
+};
+
+const RegisterNormaliser hard{
+    {"hard", "one sampled position; the most probable when running", "s ~ softmax(e), a = onehot(s)", "Xu et al. 2015",
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options.soft_mixing); }}};
+
+}  // namespace
+}  // namespace heed

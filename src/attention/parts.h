@@ -1,0 +1,119 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/attention/options.h"
+#include "heed/base/random.h"
+#include "heed/nn/parameters.h"
+
+// The parts attention is composed of:  attention = score × window × normaliser × reader.
+//
+// One layout serves RNN steps and Transformer layers: queries [batch, heads, n, width], keys [batch, heads, m, width],
+// weights [batch, heads, n, m]. An RNN step has one head and n = 1.
+
+namespace heed {
+
+// What a mechanism must remember from its last step; it declares it, no one casts to find out.
+struct Carries {
+  bool weights = false;   // the last step's weights
+  bool coverage = false;  // the sum of all steps' weights
+  bool read = false;      // the last step's read
+  bool any() const { return weights || coverage || read; }
+};
+
+// The memory of past steps, [batch, heads, 1, m] and [batch, heads, 1, value]. Empty members at the first step.
+struct Past {
+  Var weights, coverage, read;
+};
+
+// What is attended to. Positions at or beyond a sentence's length never take part.
+struct Memory {
+  Var keys;      // [batch, heads, m, key]
+  Var values;    // [batch, heads, m, value]
+  Ids lengths;   // [batch], each in 0..m
+  Var prepared;  // what the score made of the keys, once for all steps
+
+  Index batch() const { return keys.size(0); }
+  Index heads() const { return keys.size(1); }
+  Index size() const { return keys.size(2); }
+};
+
+// Who asks.
+struct Query {
+  Var vectors;         // [batch, heads, n, query]
+  Index position = 0;  // of the first of the n queries in its own sequence
+  const Past* past = nullptr;
+  bool training = false;
+  RandomKey key;  // for normalisers that sample
+
+  Index count() const { return vectors.size(2); }
+};
+
+// e = score(query, keys [, past]): [batch, heads, n, m].
+class Score {
+ public:
+  virtual ~Score() = default;
+  // Work on the keys that all queries share; [batch, heads, m, any].
+  virtual Var prepare(const Var& keys) const { return keys; }
+  virtual Var operator()(const Query& query, const Memory& memory) const = 0;
+  virtual Carries carries() const { return {}; }
+  // For scores that also change what is read (relative values, a read that remembers): [batch, heads, n, value].
+  virtual Var reread(const Var& read, const Var& weights, const Query& query) const {
+    static_cast<void>(weights), static_cast<void>(query);
+    return read;
+  }
+};
+
+// Which pairs may be seen, beyond padding, and an optional gain on the weights.
+struct View {
+  Mask visible;  // broadcastable to [batch, heads, n, m]; empty: all
+  Var gain;      // multiplies the weights after the normaliser, not renormalised; empty: none
+};
+class Window {
+ public:
+  virtual ~Window() = default;
+  virtual View operator()(const Query& query, const Memory& memory) const = 0;
+  virtual Carries carries() const { return {}; }
+};
+
+// e → weights; rows with nothing visible get zeros.
+struct Weighted {
+  Var weights;          // [batch, heads, n, m]
+  Var log_probability;  // of a sampled choice, [batch, heads, n]; empty when nothing was sampled
+  Var entropy;          // of the distribution sampled from, [batch, heads, n]; likewise
+};
+class Normaliser {
+ public:
+  virtual ~Normaliser() = default;
+  virtual Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const = 0;
+  virtual Carries carries() const { return {}; }
+};
+
+// Parts and mechanisms register themselves by name, each from its own file; a constant of this type at namespace scope
+// does it. The command line, Python and the registry-driven tests find what is registered.
+template <class Part>
+struct PartEntry {
+  std::string name;
+  std::string summary;   // one line
+  std::string equation;  // plain text
+  std::string paper;
+  std::function<std::unique_ptr<Part>(const Scope&, const AttentionOptions&)> make;
+};
+
+template <class Part>
+class PartRegistry {
+ public:
+  static std::vector<PartEntry<Part>>& entries() {
+    static std::vector<PartEntry<Part>> list;
+    return list;
+  }
+  explicit PartRegistry(PartEntry<Part> entry) { entries().push_back(std::move(entry)); }
+};
+using RegisterScore = PartRegistry<Score>;
+using RegisterWindow = PartRegistry<Window>;
+using RegisterNormaliser = PartRegistry<Normaliser>;
+
+}  // namespace heed

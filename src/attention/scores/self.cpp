@@ -1,0 +1,40 @@
+#include "heed/attention/parts.h"
+#include "heed/autograd/ops/matrix.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/nn/linear.h"
+
+namespace heed {
+namespace {
+
+// Scores of the keys by themselves, against learned vectors instead of a query; the query's numbers are not read.
+//   Yang et al. 2016 (HAN):  u_j = tanh(W k_j + b),  e_j = u_jᵀ u_w                    one row, with bias
+//   Lin et al. 2017:         E = W₂ tanh(W₁ Hᵀ)                                        r rows, no bias
+class SelfScore final : public Score {
+ public:
+  SelfScore(const Scope& scope, const AttentionOptions& options, Index rows, bool bias)
+      : map_(scope / "key", options.key_width, width(options), {.bias = bias, .activation = Activation::tanh}),
+        rows_(scope.parameter("rows", Shape{width(options), rows}, init::normal(0.1))) {
+    require(rows > 0, "[rows] needs at least one row of weights, not {}", rows);
+  }
+  Var prepare(const Var& keys) const override { return map_(keys); }
+  Var operator()(const Query&, const Memory& memory) const override {
+    return transpose(matmul(memory.prepared, rows_), -2, -1);  // [batch, heads, rows, m]
+  }
+
+ private:
+  static Index width(const AttentionOptions& o) { return o.score_width > 0 ? o.score_width : o.key_width; }
+  Linear map_;
+  Var rows_;
+};
+
+const RegisterScore context{{"context", "of each key with a learned context vector", "e = u.tanh(W k + b)",
+                             "Yang et al. 2016", [](const Scope& scope, const AttentionOptions& options) {
+                               return std::make_unique<SelfScore>(scope, options, 1, true);
+                             }}};
+const RegisterScore rows{{"rows", "of each key with a matrix of learned vectors", "E = W2 tanh(W1 H')",
+                          "Lin et al. 2017", [](const Scope& scope, const AttentionOptions& options) {
+                            return std::make_unique<SelfScore>(scope, options, options.rows, false);
+                          }}};
+
+}  // namespace
+}  // namespace heed

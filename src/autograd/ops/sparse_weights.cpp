@@ -1,0 +1,163 @@
+#include "heed/autograd/ops/sparse_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/threads.h"
+
+namespace heed {
+namespace {
+
+// The numbers of one row that take part, largest first.
+void sorted_row(const Real* x, const bool* allowed, Index n, std::vector<double>& sorted) {
+  sorted.clear();
+  for (Index j = 0; j < n; ++j)
+    if (!allowed || allowed[j]) sorted.push_back(static_cast<double>(x[j]));
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+}
+
+// τ of sparsemax: with the k largest as support, Σ (x - τ) = 1; the support is the largest k whose own members stay
+// above τ.
+double sparsemax_threshold(const std::vector<double>& sorted) {
+  double sum = 0, threshold = 0;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    sum += sorted[k];
+    const double candidate = (sum - 1) / static_cast<double>(k + 1);
+    if (sorted[k] <= candidate) break;
+    threshold = candidate;
+  }
+  return threshold;
+}
+
+// τ of 1.5-entmax: with z = x/2 and the k largest as support, Σ (z - τ)² = 1, a quadratic in τ:
+// τ = mean - √((1 - k · variance) / k).
+double entmax15_threshold(const std::vector<double>& sorted) {
+  double sum = 0, squares = 0, threshold = 0;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    const double z = sorted[k] / 2, count = static_cast<double>(k + 1);
+    sum += z;
+    squares += z * z;
+    const double mean = sum / count, spread = squares - count * mean * mean;
+    if (1 - spread < 0) break;
+    const double candidate = mean - std::sqrt((1 - spread) / count);
+    if (z < candidate) break;
+    threshold = candidate;
+  }
+  return threshold;
+}
+
+Mask fitted(const Mask& mask, const Shape& shape, const char* op) {
+  require(shape.rank() >= 1, "[{}] needs at least one axis", op);
+  if (!mask) return mask;
+  require(broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}", op,
+          mask.shape().text(), shape.text());
+  return mask.expand(shape).contiguous();
+}
+
+// Calls body(row, x, allowed, y) for every row.
+template <class Body>
+Tensor by_row(const Tensor& x, const Mask& mask, const Body& body) {
+  Tensor y(x.shape());
+  const Index n = x.size(-1), rows = n == 0 ? 0 : x.size() / n;
+  parallel_for(rows, std::max<Index>(1, 2048 / std::max<Index>(n, 1)), [&](Index begin, Index end) {
+    std::vector<double> sorted;
+    for (Index r = begin; r < end; ++r) {
+      const bool* allowed = mask ? mask.data() + r * n : nullptr;
+      sorted_row(x.data() + r * n, allowed, n, sorted);
+      body(x.data() + r * n, allowed, sorted, y.data() + r * n);
+    }
+  });
+  return y;
+}
+
+}  // namespace
+
+// With the support S = {y > 0}:  dx = dy - mean of dy over S on S, 0 elsewhere.
+Var sparsemax(const Var& x, const Mask& mask) {
+  const Index n = x.rank() >= 1 ? x.size(-1) : 0;
+  const Tensor y = by_row(x.value().contiguous(), fitted(mask, x.shape(), "sparsemax"),
+                          [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
+                            const double threshold = sparsemax_threshold(sorted);
+                            for (Index j = 0; j < n; ++j) {
+                              const double above = static_cast<double>(from[j]) - threshold;
+                              to[j] = (!allowed || allowed[j]) && above > 0 ? static_cast<Real>(above) : Real{0};
+                            }
+                          });
+  return record("sparsemax", y, {x}, [y, n](const Tensor& dy) {
+    Tensor dx(y.shape());
+    for (Index at = 0; at < y.size(); at += n) {
+      double sum = 0;
+      Index support = 0;
+      for (Index j = at; j < at + n; ++j) {
+        if (y.data()[j] <= 0) continue;
+        sum += static_cast<double>(dy.data()[j]);
+        ++support;
+      }
+      const Real mean = support == 0 ? Real{0} : static_cast<Real>(sum / static_cast<double>(support));
+      for (Index j = at; j < at + n; ++j) dx.data()[j] = y.data()[j] > 0 ? dy.data()[j] - mean : Real{0};
+    }
+    return grads(dx);
+  });
+}
+
+// With s = √y:  dx = s ∘ (dy - Σ s dy / Σ s).
+Var entmax15(const Var& x, const Mask& mask) {
+  const Index n = x.rank() >= 1 ? x.size(-1) : 0;
+  const Tensor y = by_row(x.value().contiguous(), fitted(mask, x.shape(), "entmax15"),
+                          [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
+                            const double threshold = entmax15_threshold(sorted);
+                            for (Index j = 0; j < n; ++j) {
+                              const double above = static_cast<double>(from[j]) / 2 - threshold;
+                              const bool taken = (!allowed || allowed[j]) && above > 0;
+                              to[j] = taken ? static_cast<Real>(above * above) : Real{0};
+                            }
+                          });
+  return record("entmax15", y, {x}, [y, n](const Tensor& dy) {
+    Tensor dx(y.shape());
+    for (Index at = 0; at < y.size(); at += n) {
+      double weighted = 0, total = 0;
+      for (Index j = at; j < at + n; ++j) {
+        const double s = std::sqrt(static_cast<double>(y.data()[j]));
+        weighted += s * static_cast<double>(dy.data()[j]);
+        total += s;
+      }
+      const double mean = total == 0 ? 0 : weighted / total;
+      for (Index j = at; j < at + n; ++j)
+        dx.data()[j] =
+            static_cast<Real>(std::sqrt(static_cast<double>(y.data()[j])) * (static_cast<double>(dy.data()[j]) - mean));
+    }
+    return grads(dx);
+  });
+}
+
+// Backward runs the scan from the end: with g_j = dL/dq_j,
+//   g_j = dα_j p_j + (1 - p_j) g_{j+1},  dp_j = q_j (dα_j - g_{j+1}),  dprevious_j = g_j.
+Var monotonic_weights(const Var& p, const Var& previous) {
+  require(p.rank() >= 1 && p.shape() == previous.shape(), "[monotonic] probabilities {} and previous weights {} differ",
+          p.shape().text(), previous.shape().text());
+  const Tensor stop = p.value().contiguous(), before = previous.value().contiguous();
+  const Index m = p.size(-1);
+  Tensor reach(p.shape()), weights(p.shape());
+  for (Index at = 0; at < p.size(); at += m) {
+    Real q = 0;
+    for (Index j = at; j < at + m; ++j) {
+      q = (j == at ? Real{0} : (Real{1} - stop.data()[j - 1]) * q) + before.data()[j];
+      reach.data()[j] = q;
+      weights.data()[j] = stop.data()[j] * q;
+    }
+  }
+  return record("monotonic", weights, {p, previous}, [stop, reach, m](const Tensor& dy) {
+    Tensor dp(stop.shape()), dprevious(stop.shape());
+    for (Index at = 0; at < stop.size(); at += m) {
+      Real after = 0;  // g_{j+1}
+      for (Index j = at + m - 1; j >= at; --j) {
+        dp.data()[j] = reach.data()[j] * (dy.data()[j] - after);
+        after = dy.data()[j] * stop.data()[j] + (Real{1} - stop.data()[j]) * after;
+        dprevious.data()[j] = after;
+      }
+    }
+    return grads(dp, dprevious);
+  });
+}
+
+}  // namespace heed
