@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <unordered_set>
 
 namespace heed {
@@ -11,6 +13,15 @@ namespace {
 constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
                                 "July",    "August",   "September", "October", "November", "December"};
 constexpr std::array kDays = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+
+constexpr std::string_view kWritten = " .,0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kIso = "0123456789-";
+constexpr std::size_t kIsoLength = 10;
+
+std::int32_t written_id(char c) {
+  const std::size_t at = kWritten.find(c);
+  return at == std::string_view::npos ? 0 : static_cast<std::int32_t>(at + 1);
+}
 
 bool leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 
@@ -71,6 +82,39 @@ std::vector<DatePair> generate_dates(std::size_t count, std::uint64_t seed) {
     if (seen.insert(pair.written).second) pairs.push_back(std::move(pair));
   }
   return pairs;
+}
+
+Index written_alphabet_size() { return static_cast<Index>(kWritten.size()) + 1; }
+Index iso_alphabet_size() { return static_cast<Index>(kIso.size()); }
+
+Ids written_ids(const std::string& written) {
+  Ids ids(Shape{static_cast<Index>(written.size())});
+  std::transform(written.begin(), written.end(), ids.data(), written_id);
+  return ids;
+}
+
+std::string iso_text(const Ids& ids) {
+  std::string text;
+  for (const std::int32_t id : ids.values()) text += kIso[static_cast<std::size_t>(id)];
+  return text;
+}
+
+DateBatch make_date_batch(std::span<const DatePair> pairs) {
+  const Index batch = static_cast<Index>(pairs.size());
+  std::size_t longest = 1;
+  for (const DatePair& pair : pairs) longest = std::max(longest, pair.written.size());
+  DateBatch result{Ids(Shape{batch, static_cast<Index>(longest)}, 0), Ids(Shape{batch}),
+                   Ids(Shape{batch, static_cast<Index>(kIsoLength)})};
+  for (std::size_t b = 0; b < pairs.size(); ++b) {
+    const auto& [written, iso] = pairs[b];
+    require(iso.size() == kIsoLength && iso.find_first_not_of(kIso) == std::string::npos,
+            "[dates] {} is not an ISO date", iso);
+    result.lengths.data()[b] = static_cast<std::int32_t>(written.size());
+    std::transform(written.begin(), written.end(), result.written.data() + b * longest, written_id);
+    std::transform(iso.begin(), iso.end(), result.iso.data() + b * kIsoLength,
+                   [](char c) { return static_cast<std::int32_t>(kIso.find(c)); });
+  }
+  return result;
 }
 
 }  // namespace heed
