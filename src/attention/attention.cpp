@@ -24,13 +24,15 @@ std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const
 // Combinations whose parts contradict each other.
 void check_combination(const AttentionOptions& o) {
   const bool self_score = o.score == "context" || o.score == "rows";
-  const bool pairs_by_position = o.window == "causal" || o.window == "restricted" || o.window == "sliding";
+  const bool pairs_by_position =
+      o.window == "causal" || o.window == "local-m" || o.window == "restricted" || o.window == "sliding";
   require(!(self_score && pairs_by_position),
           "[attention] score {} has no query positions, so window {} has nothing to compare them with", o.score,
           o.window);
-  require(!(self_score && (o.window == "local-p" || o.normaliser == "monotonic")),
+  const bool steps_in_window = o.window == "local-p" || o.window == "median";
+  require(!(self_score && (steps_in_window || o.normaliser == "monotonic")),
           "[attention] score {} asks nothing step by step, so {} does not apply", o.score,
-          o.window == "local-p" ? "window local-p" : "normaliser monotonic");
+          steps_in_window ? "window " + o.window : "normaliser monotonic");
   require(!(o.normaliser == "monotonic" && o.window == "local-p"),
           "[attention] monotonic weights are a scan over the memory; the gain of local-p would break their sum");
 }
