@@ -46,6 +46,16 @@ Var with_heads(const Var& x, const char* what) {
 
 }  // namespace
 
+Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m) {
+  if (!lengths) return Ids(Shape{batch}, static_cast<std::int32_t>(m));
+  require((lengths.shape() == Shape{batch}), "[{}] lengths {} do not fit a batch of {}", op, lengths.shape().text(),
+          batch);
+  const Ids in_order = lengths.contiguous();
+  for (const std::int32_t length : in_order.values())
+    require(length >= 0 && length <= m, "[{}] a length of {} is outside 0..{}", op, length, m);
+  return in_order;
+}
+
 Mask padding_mask(const Ids& lengths, Index m) {
   Mask mask(Shape{lengths.size(), m});
   for (Index b = 0; b < lengths.size(); ++b)
@@ -80,19 +90,11 @@ Carries Attention::carries() const {
 }
 
 Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths) const {
-  Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), lengths, {}};
+  Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), {}, {}};
   require(memory.values.shape().leading(3) == memory.keys.shape().leading(3),
           "[attention] keys {} and values {} do not belong together", keys.shape().text(), values.shape().text());
   require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape().text());
-  if (lengths) {
-    require((lengths.shape() == Shape{memory.batch()}), "[attention] lengths {} do not fit a batch of {}",
-            lengths.shape().text(), memory.batch());
-    for (const std::int32_t length : lengths.values())
-      require(length >= 0 && length <= memory.size(), "[attention] a length of {} is outside 0..{}", length,
-              memory.size());
-  } else {
-    memory.lengths = Ids(Shape{memory.batch()}, static_cast<std::int32_t>(memory.size()));
-  }
+  memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
   memory.prepared = score_->prepare(memory.keys);
   return memory;
 }
