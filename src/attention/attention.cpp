@@ -72,6 +72,14 @@ Mask both(const Mask& a, const Mask& b) {
   return result;
 }
 
+Tensor as_numbers(const Mask& mask, const Shape& shape) {
+  Tensor numbers(shape, Real{1});
+  if (!mask) return numbers;
+  const Mask wide = mask.expand(shape).contiguous();
+  for (Index i = 0; i < wide.size(); ++i) numbers.data()[i] = wide.data()[i] ? Real{1} : Real{0};
+  return numbers;
+}
+
 Attention::Attention(const Scope& scope, const AttentionOptions& options) : options_(options) {
   check_combination(options);
   score_ = make_part<Score>("score", options.score, scope, options);

@@ -42,5 +42,7 @@ Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m);
 Mask padding_mask(const Ids& lengths, Index m);
 // Both must allow; shapes broadcast. An empty mask allows all.
 Mask both(const Mask& a, const Mask& b);
+// 1 where the mask allows, 0 elsewhere, in a shape it broadcasts to; an empty mask allows all.
+Tensor as_numbers(const Mask& mask, const Shape& shape);
 
 }  // namespace heed

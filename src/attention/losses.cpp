@@ -52,14 +52,9 @@ Var row_penalty(const Var& weights) {
 
 Var doubly_stochastic_penalty(const Var& weights, const Mask& real) {
   const Var looked = sum(weights, -2);  // [batch, m]
-  Tensor target(looked.shape(), Real{1});
-  if (real) {
-    require(real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape().text(),
-            looked.shape().text());
-    const Mask places = real.contiguous();
-    for (Index i = 0; i < places.size(); ++i) target.data()[i] = places.data()[i] ? Real{1} : Real{0};
-  }
-  return sum(square(Var(target) - looked));
+  require(!real || real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape().text(),
+          looked.shape().text());
+  return sum(square(Var(as_numbers(real, looked.shape())) - looked));
 }
 
 Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor& reward, double baseline,
