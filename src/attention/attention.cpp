@@ -44,6 +44,17 @@ Var with_heads(const Var& x, const char* what) {
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }
 
+void check_past(const Past& past, const Memory& memory) {
+  const auto check = [](const char* what, const Var& carried, const Shape& shape) {
+    require(!carried || carried.shape() == shape, "[attention] the past {} {} do not fit this memory: {}", what,
+            carried.shape().text(), shape.text());
+  };
+  const Shape weights{memory.batch(), memory.heads(), 1, memory.size()};
+  check("weights", past.weights, weights);
+  check("sums of weights", past.coverage, weights);
+  check("reads", past.read, weights.with(-1, memory.values.size(-1)));
+}
+
 }  // namespace
 
 Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m) {
@@ -113,9 +124,15 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   query.vectors = with_heads(asked.vectors, "queries");
   require(query.vectors.size(0) == memory.batch() && query.vectors.size(1) == memory.heads(),
           "[attention] queries {} do not fit keys {}", query.vectors.shape().text(), memory.keys.shape().text());
-  require(!carries().any() || query.count() == 1,
-          "[attention] {} carries state from step to step and takes one query at a time, not {}", options_.score,
-          query.count());
+  const Carries carried = carries();
+  if (carried.any()) {
+    const std::string& carrier = score_->carries().any()    ? options_.score
+                                 : window_->carries().any() ? options_.window
+                                                            : options_.normaliser;
+    require(query.count() == 1, "[attention] {} carries state from step to step and takes one query at a time, not {}",
+            carrier, query.count());
+    if (query.past) check_past(*query.past, memory);
+  }
 
   const Var scores = (*score_)(query, memory);
   const View view = (*window_)(query, memory);
@@ -127,7 +144,6 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   result.weights = view.gain ? result.sampled.weights * view.gain : result.sampled.weights;
   result.read = score_->reread(matmul(result.weights, memory.values), result.weights, query);
 
-  const Carries carried = carries();
   if (carried.weights) result.past.weights = result.weights;
   if (carried.read) result.past.read = result.read;
   if (carried.coverage) {
