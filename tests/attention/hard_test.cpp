@@ -218,8 +218,9 @@ TEST(Hard, EntropyGradientIsFiniteUnderAMask) {
   const Weighted one = (*make_normaliser("hard"))(scores, Mask(Shape{3}, {true, true, false}), query);
   Gradients gradients;
   backward(one.entropy, Tensor(one.entropy.shape(), Real{100}), gradients);
-  for (const Real number : gradients.of(scores).values()) EXPECT_TRUE(std::isfinite(number)) << number;
-  EXPECT_EQ(gradients.of(scores).at({0, 0, 0, 2}), 0);
+  const Tensor gradient = gradients.of(scores);
+  for (const Real number : gradient.values()) EXPECT_TRUE(std::isfinite(number)) << number;
+  EXPECT_EQ(gradient.at({0, 0, 0, 2}), 0);
 }
 
 }  // namespace

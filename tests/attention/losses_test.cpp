@@ -160,8 +160,8 @@ TEST(GuidedAlignment, IsSmallestWhereItIsRight) {
     EXPECT_GT(number(guided_alignment_loss(softmax(Var(random_tensor(Shape{1, 1, 3}, seed))), gold)), floor);
   // At the minimum the gradient with respect to the scores is zero.
   const Var scores = Var::leaf(Tensor(Shape{1, 1, 3}, {std::log(.25F), std::log(.75F), -30}));
-  for (const Real g : backward(guided_alignment_loss(softmax(scores), gold)).of(scores).values())
-    EXPECT_NEAR(g, 0, 1e-6);
+  const Tensor gradient = backward(guided_alignment_loss(softmax(scores), gold)).of(scores);
+  for (const Real g : gradient.values()) EXPECT_NEAR(g, 0, 1e-6);
 }
 
 TEST(GuidedAlignment, LeavesOutRowsWithoutGold) {

