@@ -24,13 +24,15 @@ std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const
 // Combinations whose parts contradict each other.
 void check_combination(const AttentionOptions& o) {
   const bool self_score = o.score == "context" || o.score == "rows";
-  const bool pairs_by_position = o.window == "causal" || o.window == "restricted" || o.window == "sliding";
+  const bool pairs_by_position =
+      o.window == "causal" || o.window == "local-m" || o.window == "restricted" || o.window == "sliding";
   require(!(self_score && pairs_by_position),
           "[attention] score {} has no query positions, so window {} has nothing to compare them with", o.score,
           o.window);
-  require(!(self_score && (o.window == "local-p" || o.normaliser == "monotonic")),
+  const bool steps_in_window = o.window == "local-p" || o.window == "median";
+  require(!(self_score && (steps_in_window || o.normaliser == "monotonic")),
           "[attention] score {} asks nothing step by step, so {} does not apply", o.score,
-          o.window == "local-p" ? "window local-p" : "normaliser monotonic");
+          steps_in_window ? "window " + o.window : "normaliser monotonic");
   require(!(o.normaliser == "monotonic" && o.window == "local-p"),
           "[attention] monotonic weights are a scan over the memory; the gain of local-p would break their sum");
 }
@@ -42,7 +44,28 @@ Var with_heads(const Var& x, const char* what) {
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }
 
+void check_past(const Past& past, const Memory& memory) {
+  const auto check = [](const char* what, const Var& carried, const Shape& shape) {
+    require(!carried || carried.shape() == shape, "[attention] the past {} {} do not fit this memory: {}", what,
+            carried.shape().text(), shape.text());
+  };
+  const Shape weights{memory.batch(), memory.heads(), 1, memory.size()};
+  check("weights", past.weights, weights);
+  check("sums of weights", past.coverage, weights);
+  check("reads", past.read, weights.with(-1, memory.values.size(-1)));
+}
+
 }  // namespace
+
+Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m) {
+  if (!lengths) return Ids(Shape{batch}, static_cast<std::int32_t>(m));
+  require((lengths.shape() == Shape{batch}), "[{}] lengths {} do not fit a batch of {}", op, lengths.shape().text(),
+          batch);
+  const Ids in_order = lengths.contiguous();
+  for (const std::int32_t length : in_order.values())
+    require(length >= 0 && length <= m, "[{}] a length of {} is outside 0..{}", op, length, m);
+  return in_order;
+}
 
 Mask padding_mask(const Ids& lengths, Index m) {
   Mask mask(Shape{lengths.size(), m});
@@ -58,6 +81,14 @@ Mask both(const Mask& a, const Mask& b) {
   const Mask other = b.expand(shape).contiguous();
   for (Index i = 0; i < result.size(); ++i) result.data()[i] = result.data()[i] && other.data()[i];
   return result;
+}
+
+Tensor as_numbers(const Mask& mask, const Shape& shape) {
+  Tensor numbers(shape, Real{1});
+  if (!mask) return numbers;
+  const Mask wide = mask.expand(shape).contiguous();
+  for (Index i = 0; i < wide.size(); ++i) numbers.data()[i] = wide.data()[i] ? Real{1} : Real{0};
+  return numbers;
 }
 
 Attention::Attention(const Scope& scope, const AttentionOptions& options) : options_(options) {
@@ -78,19 +109,11 @@ Carries Attention::carries() const {
 }
 
 Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths) const {
-  Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), lengths, {}};
+  Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), {}, {}};
   require(memory.values.shape().leading(3) == memory.keys.shape().leading(3),
           "[attention] keys {} and values {} do not belong together", keys.shape().text(), values.shape().text());
   require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape().text());
-  if (lengths) {
-    require((lengths.shape() == Shape{memory.batch()}), "[attention] lengths {} do not fit a batch of {}",
-            lengths.shape().text(), memory.batch());
-    for (const std::int32_t length : lengths.values())
-      require(length >= 0 && length <= memory.size(), "[attention] a length of {} is outside 0..{}", length,
-              memory.size());
-  } else {
-    memory.lengths = Ids(Shape{memory.batch()}, static_cast<std::int32_t>(memory.size()));
-  }
+  memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
   memory.prepared = score_->prepare(memory.keys);
   return memory;
 }
@@ -101,9 +124,15 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   query.vectors = with_heads(asked.vectors, "queries");
   require(query.vectors.size(0) == memory.batch() && query.vectors.size(1) == memory.heads(),
           "[attention] queries {} do not fit keys {}", query.vectors.shape().text(), memory.keys.shape().text());
-  require(!carries().any() || query.count() == 1,
-          "[attention] {} carries state from step to step and takes one query at a time, not {}", options_.score,
-          query.count());
+  const Carries carried = carries();
+  if (carried.any()) {
+    const std::string& carrier = score_->carries().any()    ? options_.score
+                                 : window_->carries().any() ? options_.window
+                                                            : options_.normaliser;
+    require(query.count() == 1, "[attention] {} carries state from step to step and takes one query at a time, not {}",
+            carrier, query.count());
+    if (query.past) check_past(*query.past, memory);
+  }
 
   const Var scores = (*score_)(query, memory);
   const View view = (*window_)(query, memory);
@@ -115,7 +144,6 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   result.weights = view.gain ? result.sampled.weights * view.gain : result.sampled.weights;
   result.read = score_->reread(matmul(result.weights, memory.values), result.weights, query);
 
-  const Carries carried = carries();
   if (carried.weights) result.past.weights = result.weights;
   if (carried.read) result.past.read = result.read;
   if (carried.coverage) {

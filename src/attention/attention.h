@@ -36,9 +36,13 @@ class Attention {
   std::unique_ptr<Normaliser> normaliser_;
 };
 
+// Lengths [batch] fit for use: an Error that names the op if one is outside 0..m; all m if none are given.
+Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m);
 // [batch, m]: true below each length.
 Mask padding_mask(const Ids& lengths, Index m);
 // Both must allow; shapes broadcast. An empty mask allows all.
 Mask both(const Mask& a, const Mask& b);
+// 1 where the mask allows, 0 elsewhere, in a shape it broadcasts to; an empty mask allows all.
+Tensor as_numbers(const Mask& mask, const Shape& shape);
 
 }  // namespace heed

@@ -52,14 +52,9 @@ Var row_penalty(const Var& weights) {
 
 Var doubly_stochastic_penalty(const Var& weights, const Mask& real) {
   const Var looked = sum(weights, -2);  // [batch, m]
-  Tensor target(looked.shape(), Real{1});
-  if (real) {
-    require(real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape().text(),
-            looked.shape().text());
-    const Mask places = real.contiguous();
-    for (Index i = 0; i < places.size(); ++i) target.data()[i] = places.data()[i] ? Real{1} : Real{0};
-  }
-  return sum(square(Var(target) - looked));
+  require(!real || real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape().text(),
+          looked.shape().text());
+  return sum(square(Var(as_numbers(real, looked.shape())) - looked));
 }
 
 Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor& reward, double baseline,
@@ -79,14 +74,17 @@ Var attention_over_attention(const Var& document, const Var& question, const Ids
           "[attention_over_attention] document {} and question {} do not fit", document.shape().text(),
           question.shape().text());
   const Index batch = document.size(0), d = document.size(1), q = question.size(1);
-  const Mask real_words = padding_mask(document_lengths, d), asked_words = padding_mask(question_lengths, q);
+  const char* op = "attention_over_attention";
+  const Ids words = checked_lengths(op, document_lengths, batch, d),
+            asked = checked_lengths(op, question_lengths, batch, q);
+  const Mask real_words = padding_mask(words, d), asked_words = padding_mask(asked, q);
   const Var pairs = matmul(document, question, {.b = true});                                  // [batch, d, q]
   const Var alpha = softmax(transpose(pairs, 1, 2), real_words.reshape(Shape{batch, 1, d}));  // [batch, q, d]
   const Var beta =
       softmax(pairs, both(asked_words.reshape(Shape{batch, 1, q}), real_words.reshape(Shape{batch, d, 1})));
   Tensor share(Shape{batch, 1});  // 1 / true document length
   for (Index b = 0; b < batch; ++b)
-    share.data()[b] = Real{1} / static_cast<Real>(std::max<std::int32_t>(document_lengths.data()[b], 1));
+    share.data()[b] = Real{1} / static_cast<Real>(std::max<std::int32_t>(words.data()[b], 1));
   const Var mean_beta = sum(beta, 1) * Var(share);  // [batch, q]
   return reshape(matmul(reshape(mean_beta, Shape{batch, 1, q}), alpha), Shape{batch, d});
 }

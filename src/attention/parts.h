@@ -106,12 +106,16 @@ struct PartEntry {
 template <class Part>
 class PartRegistry {
  public:
-  static std::vector<PartEntry<Part>>& entries() {
-    static std::vector<PartEntry<Part>> list;
-    return list;
-  }
+  // Defined once, in parts.cpp: inline, each library and program would end the list's life in its turn.
+  static std::vector<PartEntry<Part>>& entries();
   explicit PartRegistry(PartEntry<Part> entry) { entries().push_back(std::move(entry)); }
 };
+template <>
+std::vector<PartEntry<Score>>& PartRegistry<Score>::entries();
+template <>
+std::vector<PartEntry<Window>>& PartRegistry<Window>::entries();
+template <>
+std::vector<PartEntry<Normaliser>>& PartRegistry<Normaliser>::entries();
 using RegisterScore = PartRegistry<Score>;
 using RegisterWindow = PartRegistry<Window>;
 using RegisterNormaliser = PartRegistry<Normaliser>;

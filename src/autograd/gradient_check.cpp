@@ -8,12 +8,12 @@ namespace heed {
 
 GradientCheck check_gradient(const Differentiable& f, std::vector<Tensor> inputs, double step) {
   std::vector<Var> leaves;
-  for (Tensor& input : inputs) {
-    input = input.copy();
-    leaves.push_back(Var::leaf(input));
-  }
+  for (const Tensor& input : inputs) leaves.push_back(Var::leaf(input.copy()));
+  return check_gradient([&] { return f(leaves); }, leaves, step);
+}
 
-  const Var output = f(leaves);
+GradientCheck check_gradient(const std::function<Var()>& f, std::vector<Var> leaves, double step) {
+  const Var output = f();
   Tensor direction(output.shape());
   RandomSequence random(RandomKey{20150519, 1});
   for (Real& r : direction.values()) r = static_cast<Real>(random.normal());
@@ -22,7 +22,7 @@ GradientCheck check_gradient(const Differentiable& f, std::vector<Tensor> inputs
 
   const auto project = [&] {
     const NoGradient off;
-    const Tensor y = f(leaves).value().contiguous();
+    const Tensor y = f().value().contiguous();
     double sum = 0;
     for (Index i = 0; i < y.size(); ++i)
       sum += static_cast<double>(y.data()[i]) * static_cast<double>(direction.data()[i]);
@@ -30,10 +30,10 @@ GradientCheck check_gradient(const Differentiable& f, std::vector<Tensor> inputs
   };
 
   GradientCheck result;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
     const Tensor analytic = gradients.of(leaves[k]).contiguous();
-    for (Index i = 0; i < inputs[k].size(); ++i) {
-      Real& x = inputs[k].data()[i];  // shared with the leaf
+    for (Index i = 0; i < leaves[k].size(); ++i) {
+      Real& x = leaves[k].value().data()[i];  // every copy of the leaf shares this memory
       const Real at = x;
       x = at + static_cast<Real>(step);
       const double above = project();

@@ -24,10 +24,11 @@ int edit_distance(const std::string& a, const std::string& b) {
 }
 
 std::string did_you_mean(const std::string& word, std::span<const std::string> known) {
+  if (known.empty()) return "; there are none";
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
     return edit_distance(word, a) < edit_distance(word, b);
   });
-  if (nearest != known.end() && edit_distance(word, *nearest) <= static_cast<int>(1 + word.size() / 3))
+  if (edit_distance(word, *nearest) <= static_cast<int>(1 + word.size() / 3))
     return fmt::format("; did you mean {}?", *nearest);
   return fmt::format("; there are: {}", fmt::join(known, ", "));
 }

@@ -1,4 +1,4 @@
-#include "heed/attention/parts.h"
+#include "heed/attention/attention.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
@@ -19,7 +19,8 @@ class Hard final : public Normaliser {
     const Var p = softmax(scores, visible);
     const Var log_p = log_softmax(scores, visible);
     Weighted result;
-    result.entropy = negate(sum(p * log_p, -1));
+    // What is not visible has a log-probability of huge size: zero instead, or its gradient could overflow.
+    result.entropy = negate(sum(p * (log_p * Var(as_numbers(visible, scores.shape()))), -1));
     RandomSequence random(query.key);
     if (query.training && random.uniform() < soft_mixing_) {
       result.weights = p;

@@ -1,4 +1,4 @@
-#include "heed/attention/parts.h"
+#include "heed/attention/attention.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/sparse_weights.h"
 
@@ -11,13 +11,7 @@ class Monotonic final : public Normaliser {
  public:
   Carries carries() const override { return {.weights = true}; }
   Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const override {
-    Var p = sigmoid(scores);
-    if (visible) {
-      const Mask wide = visible.expand(scores.shape()).contiguous();
-      Tensor seen(scores.shape());
-      for (Index i = 0; i < wide.size(); ++i) seen.data()[i] = wide.data()[i] ? Real{1} : Real{0};
-      p = p * Var(seen);
-    }
+    const Var p = sigmoid(scores) * Var(as_numbers(visible, scores.shape()));
     if (query.past && query.past->weights) return {monotonic_weights(p, query.past->weights), {}, {}};
     Tensor start(scores.shape(), Real{0});
     for (Index at = 0; at < start.size(); at += scores.size(-1)) start.data()[at] = 1;

@@ -13,9 +13,7 @@ namespace {
 class Location final : public Score {
  public:
   Location(const Scope& scope, const AttentionOptions& options)
-      : longest_(options.longest), map_(scope, options.query_width, options.longest, {.bias = false}) {
-    require(options.longest > 0, "[location] the longest memory must be given, not {}", options.longest);
-  }
+      : longest_(checked(options.longest)), map_(scope, options.query_width, longest_, {.bias = false}) {}
   Var operator()(const Query& query, const Memory& memory) const override {
     require(memory.size() <= longest_, "[location] a memory of {} is longer than the longest, {}", memory.size(),
             longest_);
@@ -23,6 +21,10 @@ class Location final : public Score {
   }
 
  private:
+  static Index checked(Index longest) {
+    require(longest > 0, "[location] the longest memory must be given, not {}", longest);
+    return longest;
+  }
   Index longest_;
   Linear map_;
 };
@@ -34,12 +36,9 @@ class LocationAware final : public Score {
   LocationAware(const Scope& scope, const AttentionOptions& options)
       : query_map_(scope / "query", options.query_width, width(options), {.bias = false}),
         key_map_(scope / "key", options.key_width, width(options)),
-        filter_map_(scope / "filter", options.filters, width(options), {.bias = false}),
-        filters_(scope.parameter("filters", Shape{options.filter_width, 1, options.filters}, init::normal(0.01))),
-        v_(scope.parameter("v", Shape{width(options)}, init::uniform(-0.1, 0.1))) {
-    require(options.filters > 0 && options.filter_width > 0 && options.filter_width % 2 == 1,
-            "[location-aware] needs filters of odd width, not {} of {}", options.filters, options.filter_width);
-  }
+        filter_map_(scope / "filter", filters(options)[-1], width(options), {.bias = false}),
+        filters_(scope.parameter("filters", filters(options), init::normal(0.01))),
+        v_(scope.parameter("v", Shape{width(options)}, init::uniform(-0.1, 0.1))) {}
   Carries carries() const override { return {.weights = true}; }
   Var prepare(const Var& keys) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
@@ -52,6 +51,11 @@ class LocationAware final : public Score {
 
  private:
   static Index width(const AttentionOptions& o) { return o.score_width > 0 ? o.score_width : o.query_width; }
+  static Shape filters(const AttentionOptions& o) {
+    require(o.filters > 0 && o.filter_width > 0 && o.filter_width % 2 == 1,
+            "[location-aware] needs filters of odd width, not {} of {}", o.filters, o.filter_width);
+    return Shape{o.filter_width, 1, o.filters};
+  }
   static Var first_position(Index batch, Index heads, Index m) {
     Tensor weights(Shape{batch, heads, 1, m}, Real{0});
     for (Index i = 0; i < batch * heads; ++i) weights.data()[i * m] = 1;

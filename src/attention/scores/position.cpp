@@ -19,12 +19,9 @@ Var scaled_products(const Var& queries, const Var& keys) {
 class Relative final : public Score {
  public:
   Relative(const Scope& scope, const AttentionOptions& options)
-      : reach_(options.relative),
-        key_vectors_(scope.parameter("keys", Shape{2 * options.relative + 1, options.key_width}, init::normal(0.02))),
-        value_vectors_(
-            scope.parameter("values", Shape{2 * options.relative + 1, options.value_width}, init::normal(0.02))) {
-    require(options.relative > 0, "[relative] needs a positive reach, not {}", options.relative);
-  }
+      : reach_(checked(options.relative)),
+        key_vectors_(scope.parameter("keys", Shape{2 * reach_ + 1, options.key_width}, init::normal(0.02))),
+        value_vectors_(scope.parameter("values", Shape{2 * reach_ + 1, options.value_width}, init::normal(0.02))) {}
   Var operator()(const Query& query, const Memory& memory) const override {
     const Var by_distance = scaled_products(query.vectors, key_vectors_);  // [batch, heads, n, 2k + 1]
     return scaled_products(query.vectors, memory.keys) + take_along(by_distance, distances(query, memory.size()));
@@ -35,6 +32,10 @@ class Relative final : public Score {
   }
 
  private:
+  static Index checked(Index reach) {
+    require(reach > 0, "[relative] needs a positive reach, not {}", reach);
+    return reach;
+  }
   // [n, m]: clip(j - i, ±k) + k.
   Ids distances(const Query& query, Index m) const {
     Ids r(Shape{query.count(), m});

@@ -13,15 +13,17 @@ class SelfScore final : public Score {
  public:
   SelfScore(const Scope& scope, const AttentionOptions& options, Index rows, bool bias)
       : map_(scope / "key", options.key_width, width(options), {.bias = bias, .activation = Activation::tanh}),
-        rows_(scope.parameter("rows", Shape{width(options), rows}, init::normal(0.1))) {
-    require(rows > 0, "[rows] needs at least one row of weights, not {}", rows);
-  }
+        rows_(scope.parameter("rows", Shape{width(options), checked(rows)}, init::normal(0.1))) {}
   Var prepare(const Var& keys) const override { return map_(keys); }
   Var operator()(const Query&, const Memory& memory) const override {
     return transpose(matmul(memory.prepared, rows_), -2, -1);  // [batch, heads, rows, m]
   }
 
  private:
+  static Index checked(Index rows) {
+    require(rows > 0, "[rows] needs at least one row of weights, not {}", rows);
+    return rows;
+  }
   static Index width(const AttentionOptions& o) { return o.score_width > 0 ? o.score_width : o.key_width; }
   Linear map_;
   Var rows_;

@@ -1,10 +1,12 @@
+#include <numeric>
+
 #include "heed/attention/parts.h"
 
 namespace heed {
 namespace {
 
 // Chorowski et al. 2015. Around the median of the last step's weights: the first position where their running sum
-// reaches one half. The first step sees the beginning.
+// reaches half of their sum, which is 1 except after a normaliser that may lose some. The first step sees the beginning.
 class Median final : public Window {
  public:
   explicit Median(Index reach) : reach_(reach) {
@@ -17,23 +19,22 @@ class Median final : public Window {
     const bool later = query.past && query.past->weights;
     const Tensor last = later ? query.past->weights.value().contiguous() : Tensor();
     for (Index row = 0; row < rows; ++row) {
-      Index middle = 0;
-      if (later) {
-        double sum = 0;
-        for (Index j = 0; j < m; ++j) {
-          sum += static_cast<double>(last.data()[row * m + j]);
-          if (sum >= 0.5) {
-            middle = j;
-            break;
-          }
-        }
-      }
+      const Index middle = later ? median(last.data() + row * m, m) : 0;
       for (Index j = 0; j < m; ++j) visible.data()[row * m + j] = std::abs(j - middle) <= reach_;
     }
     return {visible, {}};
   }
 
  private:
+  static Index median(const Real* weights, Index m) {
+    const double half = std::accumulate(weights, weights + m, 0.0) / 2;
+    double sum = 0;
+    for (Index j = 0; j < m; ++j) {
+      sum += static_cast<double>(weights[j]);
+      if (sum >= half) return j;
+    }
+    return m - 1;
+  }
   Index reach_;
 };
 

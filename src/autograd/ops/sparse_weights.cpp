@@ -30,11 +30,13 @@ double sparsemax_threshold(const std::vector<double>& sorted) {
 }
 
 // τ of 1.5-entmax: with z = x/2 and the k largest as support, Σ (z - τ)² = 1, a quadratic in τ:
-// τ = mean - √((1 - k · variance) / k).
+// τ = mean - √((1 - k · variance) / k). Counted from the largest z, so that the variance of large numbers stays exact.
 double entmax15_threshold(const std::vector<double>& sorted) {
+  if (sorted.empty()) return 0;
+  const double largest = sorted[0] / 2;
   double sum = 0, squares = 0, threshold = 0;
   for (std::size_t k = 0; k < sorted.size(); ++k) {
-    const double z = sorted[k] / 2, count = static_cast<double>(k + 1);
+    const double z = sorted[k] / 2 - largest, count = static_cast<double>(k + 1);
     sum += z;
     squares += z * z;
     const double mean = sum / count, spread = squares - count * mean * mean;
@@ -43,7 +45,7 @@ double entmax15_threshold(const std::vector<double>& sorted) {
     if (z < candidate) break;
     threshold = candidate;
   }
-  return threshold;
+  return largest + threshold;
 }
 
 Mask fitted(const Mask& mask, const Shape& shape, const char* op) {

@@ -1,0 +1,164 @@
+#include "heed/attention/multi_head.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/composition_cases.h"
+#include "heed/attention/mechanism.h"
+#include "heed/autograd/ops/shape.h"
+
+namespace heed::test {
+namespace {
+
+constexpr Index kWidth = 6;
+
+struct Layer {
+  explicit Layer(Index heads, const char* score = "scaled-dot", const char* window = "global")
+      : layer(Scope(parameters), options(heads, score, window)) {
+    randomise(parameters, 3);
+  }
+  static MultiHeadOptions options(Index heads, const char* score, const char* window) {
+    MultiHeadOptions o{.width = kWidth, .attention = small(composed_of(score, window))};
+    o.attention.heads = heads;
+    return o;
+  }
+  MultiHead::Result self(const Var& x, const Ids& lengths = {}) const { return layer(x, layer.memory(x, lengths)); }
+  Parameters parameters;
+  MultiHead layer;
+};
+
+// x W + b in double, position by position.
+std::vector<double> mapped(const Parameters& parameters, const std::string& name, const std::vector<double>& x) {
+  const Tensor &w = parameters.at(name + ".weight").value(), &b = parameters.at(name + ".bias").value();
+  std::vector<double> y(static_cast<std::size_t>(kWidth));
+  for (Index j = 0; j < kWidth; ++j) {
+    y[static_cast<std::size_t>(j)] = static_cast<double>(b.at({j}));
+    for (Index i = 0; i < kWidth; ++i)
+      y[static_cast<std::size_t>(j)] += x[static_cast<std::size_t>(i)] * static_cast<double>(w.at({i, j}));
+  }
+  return y;
+}
+
+std::vector<std::vector<double>> rows_of(const Tensor& x, Index sentence, Index count) {
+  std::vector<std::vector<double>> rows;
+  for (Index i = 0; i < count; ++i) {
+    auto& row = rows.emplace_back();
+    for (Index d = 0; d < kWidth; ++d) row.push_back(static_cast<double>(x.at({sentence, i, d})));
+  }
+  return rows;
+}
+
+TEST(MultiHead, IsTheNaiveComputation) {
+  for (const Index heads : {1, 2, 3}) {
+    SCOPED_TRACE(heads);
+    const Layer one(heads);
+    const Var x(random_tensor(Shape{2, 3, kWidth}, 1)), y(random_tensor(Shape{2, 4, kWidth}, 2));
+    const Ids lengths = ids({4, 2});
+    const MultiHead::Result result = one.layer(x, one.layer.memory(y, lengths));
+    ASSERT_EQ(result.read.shape().text(), "[2, 3, 6]");
+    const Index width = kWidth / heads;
+    for (Index b = 0; b < 2; ++b) {
+      const Index m = lengths.data()[b];
+      std::vector<std::vector<double>> keys, values;
+      for (const auto& row : rows_of(y.value(), b, m)) {
+        keys.push_back(mapped(one.parameters, "key", row));
+        values.push_back(mapped(one.parameters, "value", row));
+      }
+      const auto asked = rows_of(x.value(), b, 3);
+      for (Index i = 0; i < 3; ++i) {
+        const std::vector<double> q = mapped(one.parameters, "query", asked[static_cast<std::size_t>(i)]);
+        std::vector<double> joined(static_cast<std::size_t>(kWidth), 0.);
+        for (Index h = 0; h < heads; ++h) {
+          std::vector<double> weights;
+          double total = 0;
+          for (const auto& key : keys) {
+            double dot = 0;
+            for (Index d = h * width; d < (h + 1) * width; ++d)
+              dot += q[static_cast<std::size_t>(d)] * key[static_cast<std::size_t>(d)];
+            weights.push_back(std::exp(dot / std::sqrt(static_cast<double>(width))));
+            total += weights.back();
+          }
+          for (std::size_t j = 0; j < weights.size(); ++j) {
+            EXPECT_NEAR(static_cast<double>(result.weights.value().at({b, h, i, static_cast<Index>(j)})),
+                        weights[j] / total, 1e-5);
+            for (Index d = h * width; d < (h + 1) * width; ++d)
+              joined[static_cast<std::size_t>(d)] += weights[j] / total * values[j][static_cast<std::size_t>(d)];
+          }
+        }
+        const std::vector<double> read = mapped(one.parameters, "output", joined);
+        for (Index d = 0; d < kWidth; ++d)
+          EXPECT_NEAR(static_cast<double>(result.read.value().at({b, i, d})), read[static_cast<std::size_t>(d)], 1e-5);
+      }
+    }
+  }
+}
+
+TEST(MultiHead, OneHeadOfFullWidthIsPlainAttention) {
+  Layer one(1);
+  for (const char* map : {"query", "key", "value", "output"}) {
+    fill(one.parameters, std::string(map) + ".bias", 0);
+    fill(one.parameters, std::string(map) + ".weight", 0);
+    Tensor weight = one.parameters.at(std::string(map) + ".weight").value();
+    for (Index i = 0; i < kWidth; ++i) weight.data()[i * kWidth + i] = 1;
+  }
+  const Instance plain(composed_of("scaled-dot"));
+  const Var x(random_tensor(Shape{2, 4, kWidth}, 1));
+  Query query;
+  query.vectors = x;
+  const Attended expected = plain.attention(query, plain.attention.memory(x, x, ids({4, 3})));
+  const MultiHead::Result result = one.self(x, ids({4, 3}));
+  EXPECT_LE(distance(result.read.value(), expected.read.value().reshape(x.shape())), 1e-6);
+  EXPECT_LE(distance(result.weights.value(), expected.weights.value()), 1e-6);
+}
+
+TEST(MultiHead, WithoutPositionsFollowsAPermutation) {
+  const Layer one(2);
+  const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+  const Ids order = ids({3, 0, 4, 2, 1});
+  EXPECT_LE(distance(gather(one.self(x).read, 1, order).value(), one.self(gather(x, 1, order)).read.value()), 1e-5);
+}
+
+TEST(MultiHead, CausalStepsAreBitIdenticalWhateverComesLater) {
+  for (const char* score : {"scaled-dot", "relative", "alibi", "rotary", "additive"}) {
+    SCOPED_TRACE(score);
+    const Layer one(score == std::string("rotary") ? 3 : 2, score, "causal");
+    const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+    const Tensor before = one.self(x).read.value();
+    Tensor changed = x.value().copy();
+    for (Index d = 0; d < kWidth; ++d) changed.data()[3 * kWidth + d] += 1;
+    const Tensor after = one.self(Var(changed)).read.value();
+    EXPECT_TRUE(same_bits(before.slice(1, 0, 3), after.slice(1, 0, 3)));
+    EXPECT_FALSE(same_bits(before.slice(0, 0, 1).slice(1, 3, 5), after.slice(0, 0, 1).slice(1, 3, 5)));
+  }
+}
+
+// Decoding: the memory grows by one each step, the query stands at its end.
+TEST(MultiHead, StepByStepEqualsTheFullPass) {
+  for (const char* window : {"causal", "restricted", "sliding"}) {
+    for (const char* score : {"dot", "scaled-dot", "general", "relative", "alibi", "rotary", "additive", "concat"}) {
+      SCOPED_TRACE(std::string(score) + " " + window);
+      const Layer one(score == std::string("rotary") ? 3 : 2, score, window);
+      const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+      const MultiHead::Result full = one.self(x);
+      for (Index t = 0; t < 5; ++t) {
+        // What looks ahead in the full pass needs its neighbours in the memory.
+        const Index known = std::string(window) == "causal" ? t + 1 : 5;
+        const MultiHead::Result step = one.layer(slice(x, 1, t, t + 1), one.layer.memory(slice(x, 1, 0, known)), t);
+        EXPECT_LE(distance(step.read.value(), slice(full.read, 1, t, t + 1).value()), 1e-5) << "step " << t;
+        EXPECT_LE(distance(step.weights.value(), full.weights.value().slice(2, t, t + 1).slice(3, 0, known)), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(MultiHead, GoesOnFromAPositionWithSeveralQueries) {
+  const Layer one(2, "relative", "causal");
+  const Var x(random_tensor(Shape{1, 6, kWidth}, 1));
+  const MultiHead::Result full = one.self(x);
+  const MultiHead::Result later = one.layer(slice(x, 1, 3, 6), one.layer.memory(x), 3);
+  EXPECT_LE(distance(later.read.value(), slice(full.read, 1, 3, 6).value()), 1e-5);
+}
+
+}  // namespace
+}  // namespace heed::test
