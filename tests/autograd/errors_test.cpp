@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "heed/autograd/ops/along.h"
 #include "heed/autograd/ops/convolution.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/embedding.h"
@@ -15,6 +16,7 @@
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
+#include "heed/autograd/ops/sparse_weights.h"
 #include "support/messages.h"
 #include "support/op_cases.h"
 
@@ -138,6 +140,31 @@ const std::vector<WrongCall>& wrong_calls() {
          gather(matrix, 0, Ids(Shape{1, 1}, 0));
        },
        "[gather] ids are a list, not shape [1, 1]"},
+      {"take_along",
+       [] {
+         take_along(matrix, Ids(Shape{2, 1}, 3));
+       },
+       "[take_along] position 3 is outside 0..2"},
+      {"sum_along",
+       [] {
+         sum_along(matrix, Ids(Shape{2, 2}, 0), 4);
+       },
+       "[sum_along] ids [2, 2] do not fit [2, 3]"},
+      {"sparsemax",
+       [] {
+         sparsemax(matrix, Mask(Shape{2, 2}, true));
+       },
+       "[sparsemax] shapes [2, 2] and [2, 3] do not broadcast: 2 against 3"},
+      {"entmax15",
+       [] {
+         entmax15(matrix, Mask(Shape{3, 2, 3}, true));
+       },
+       "[entmax15] a mask of shape [3, 2, 3] does not fit [2, 3]"},
+      {"monotonic",
+       [] {
+         monotonic_weights(matrix, Tensor(Shape{2, 2}, Real{1}));
+       },
+       "[monotonic] probabilities [2, 3] and previous weights [2, 2] differ"},
       {"pick",
        [] {
          pick(matrix, ids({0, 3}));

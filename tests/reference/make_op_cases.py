@@ -332,6 +332,82 @@ op("log_softmax")(lambda draw: masked(draw, torch.log_softmax))
 
 # Norms ---------------------------------------------------------------------------------------------------------------
 
+# Parts of attention --------------------------------------------------------------------------------------------------
+
+
+@op("take_along")
+def _(draw):
+    n, m, classes = draw.integer(1, 4), draw.integer(1, 5), draw.integer(1, 4)
+    ids = draw.ids([n, m], classes)
+    lead = [draw.integer(1, 3) for _ in range(draw.integer(0, 2))]
+    index = torch.tensor(ids).expand(*lead, n, m)
+    return [draw.normal([*lead, n, classes])], {"ids": ids}, lambda x: torch.gather(x, -1, index)
+
+
+@op("sum_along")
+def _(draw):
+    n, m, classes = draw.integer(1, 4), draw.integer(1, 5), draw.integer(1, 4)
+    ids = draw.ids([n, m], classes)
+    lead = [draw.integer(1, 3) for _ in range(draw.integer(0, 2))]
+    index = torch.tensor(ids).expand(*lead, n, m)
+
+    def summed(x):
+        return torch.zeros([*lead, n, classes], dtype=x.dtype).scatter_add(-1, index, x)
+
+    return [draw.normal([*lead, n, m])], {"ids": ids, "classes": classes}, summed
+
+
+def simplex(power):
+    """max(z - t, 0) ** power with sum 1, z = x / power, over the positions that take part. The support comes from a
+    bisection of t; within it t has a closed form, which carries the gradient."""
+
+    def row(x):
+        z = x / power
+        low, high = (z.max() - 1).item(), z.max().item()
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if ((z - middle).clamp(min=0) ** power).sum() > 1 else (low, middle)
+        inside = z[z > high]
+        mean = inside.mean()
+        spread = ((inside - mean) ** 2).sum()
+        t = mean - 1 / len(inside) if power == 1 else mean - ((1 - spread) / len(inside)) ** 0.5
+        return (z - t).clamp(min=0) ** power
+
+    def make(draw):
+        shape = draw.shape(1, 3)
+        mask = draw.mask(shape) if draw.case % 2 else None
+
+        def apply(x):
+            allowed = torch.ones(shape, dtype=bool) if mask is None else torch.tensor(mask, dtype=bool)
+            rows = []
+            for values, keep in zip(x.reshape(-1, shape[-1]), allowed.reshape(-1, shape[-1])):
+                y = torch.zeros_like(values)
+                rows.append(y.masked_scatter(keep, row(values[keep])) if keep.any() else values * 0)
+            return torch.stack(rows).reshape(shape)
+
+        return [draw.distinct(shape)], {} if mask is None else {"mask": mask}, apply
+
+    return make
+
+
+op("sparsemax")(simplex(1))
+op("entmax15")(simplex(2))
+
+
+@op("monotonic")
+def _(draw):
+    shape = draw.shape(1, 3)
+
+    def scan(p, previous):
+        reach, weights = torch.zeros_like(p[..., 0]), []
+        for j in range(shape[-1]):
+            passed = reach * (1 - p[..., j - 1]) if j else reach
+            reach = passed + previous[..., j]
+            weights.append(p[..., j] * reach)
+        return torch.stack(weights, -1)
+
+    return [draw.uniform(shape, 0.05, 0.95), draw.uniform(shape, 0.05, 0.95)], {}, scan
+
 
 @op("layer_norm")
 def _(draw):
