@@ -95,8 +95,9 @@ heed::AttentionOptions options_from(const nb::dict& given) {
 
 // [n, d] and [batch, n, d] as [batch, heads, n, d].
 Var with_four_axes(const Var& x, const char* name) {
-  heed::require(x.rank() >= 2 && x.rank() <= 4, "[attend] {} has shape {}; [n, d], [batch, n, d] and [batch, heads, n, d] are possible",
-                name, x.shape().text());
+  heed::require(x.rank() >= 2 && x.rank() <= 4,
+                "[attend] {} has shape {}; [n, d], [batch, n, d] and [batch, heads, n, d] are possible", name,
+                x.shape().text());
   const Index batch = x.rank() >= 3 ? x.size(0) : 1, heads = x.rank() == 4 ? x.size(1) : 1;
   return reshape(x, Shape{batch, heads, x.size(-2), x.size(-1)});
 }
