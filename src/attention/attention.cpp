@@ -61,7 +61,7 @@ Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m) {
   if (!lengths) return Ids(Shape{batch}, static_cast<std::int32_t>(m));
   require((lengths.shape() == Shape{batch}), "[{}] lengths {} do not fit a batch of {}", op, lengths.shape().text(),
           batch);
-  const Ids in_order = lengths.contiguous();
+  Ids in_order = lengths.contiguous();
   for (const std::int32_t length : in_order.values())
     require(length >= 0 && length <= m, "[{}] a length of {} is outside 0..{}", op, length, m);
   return in_order;

@@ -6,8 +6,9 @@
 
 namespace heed {
 
-GradientCheck check_gradient(const Differentiable& f, std::vector<Tensor> inputs, double step) {
+GradientCheck check_gradient(const Differentiable& f, const std::vector<Tensor>& inputs, double step) {
   std::vector<Var> leaves;
+  leaves.reserve(inputs.size());
   for (const Tensor& input : inputs) leaves.push_back(Var::leaf(input.copy()));
   return check_gradient([&] { return f(leaves); }, leaves, step);
 }

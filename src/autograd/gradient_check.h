@@ -16,7 +16,7 @@ struct GradientCheck {
   std::string where;  // of the worst: input, element and both numbers
 };
 using Differentiable = std::function<Var(std::span<const Var>)>;
-GradientCheck check_gradient(const Differentiable& f, std::vector<Tensor> inputs, double step = 1e-5);
+GradientCheck check_gradient(const Differentiable& f, const std::vector<Tensor>& inputs, double step = 1e-5);
 // The same for a function of leaves that exist already, such as the parameters of a layer.
 GradientCheck check_gradient(const std::function<Var()>& f, std::vector<Var> leaves, double step = 1e-5);
 
