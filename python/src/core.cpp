@@ -203,12 +203,13 @@ NB_MODULE(_core, module) {
       PyErr_SetString(PyExc_ValueError, error.what());
     }
   });
+  // The arrays own their tensors; properties would by default tie them to this object as well.
   nb::class_<Attended>(module, "Attended")
       .def(nb::init<const FloatArray&, const FloatArray&, const FloatArray&, const std::optional<IntArray>&,
                     const nb::dict&, const std::map<std::string, FloatArray>&, std::uint64_t>())
-      .def_prop_ro("read", &Attended::read)
-      .def_prop_ro("weights", &Attended::weights)
-      .def_prop_ro("parameters", &Attended::parameters)
+      .def_prop_ro("read", &Attended::read, nb::rv_policy::automatic)
+      .def_prop_ro("weights", &Attended::weights, nb::rv_policy::automatic)
+      .def_prop_ro("parameters", &Attended::parameters, nb::rv_policy::automatic)
       .def("backward", &Attended::backward, nb::arg("dread"));
   module.def("attentions", &attentions);
   module.def("scores", &part_names<heed::Score>);

@@ -1,0 +1,33 @@
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+class Attended:
+    read: NDArray[np.float32]
+    weights: NDArray[np.float32] | None
+    parameters: dict[str, NDArray[np.float32]]
+    entropy: NDArray[np.float32] | None
+    column_sums: NDArray[np.float32] | None
+    top: NDArray[np.int64] | None
+    def backward(self, dread: ArrayLike) -> dict[str, NDArray[np.float32]]: ...
+
+def attend(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    lengths: ArrayLike | None = None,
+    return_weights: bool = False,
+    summaries: Iterable[str] = (),
+    parameters: Mapping[str, ArrayLike] | None = None,
+    seed: int = 1,
+    **options: Any,
+) -> Attended: ...
+def attentions() -> list[dict[str, Any]]: ...
+def scores() -> list[str]: ...
+def windows() -> list[str]: ...
+def normalisers() -> list[str]: ...
+
+__version__: str

@@ -1,0 +1,141 @@
+"""The package against NumPy, and against PyTorch where it is installed."""
+
+import numpy as np
+import pytest
+
+import heed
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def triple(n=2, m=6, width=4):
+    return numbers(1, n, width, seed=1), numbers(1, m, width, seed=2), numbers(1, m, width, seed=3)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def test_scaled_dot_is_the_formula():
+    q, k, v = numbers(2, 3, 5, 8, seed=1), numbers(2, 3, 7, 8, seed=2), numbers(2, 3, 7, 4, seed=3)
+    a = heed.attend(q, k, v, return_weights=True)
+    weights = softmax(q @ k.swapaxes(-1, -2) / np.sqrt(8))
+    np.testing.assert_allclose(a.weights, weights, atol=1e-6)
+    np.testing.assert_allclose(a.read, weights @ v, atol=1e-5)
+
+
+def test_two_axes():
+    q, k, v = triple()
+    flat = heed.attend(q[0], k[0], v[0]).read
+    assert flat.shape == (2, 4)
+    np.testing.assert_array_equal(flat, heed.attend(q, k, v).read[0])
+
+
+def test_lengths_hide_padding():
+    q, k, v = numbers(2, 1, 8, seed=1), numbers(2, 6, 8, seed=2), numbers(2, 6, 8, seed=3)
+    a = heed.attend(q, k, v, lengths=[6, 2], return_weights=True)
+    assert (a.weights[1, 0, 0, 2:] == 0).all()
+    alone = heed.attend(q[1:], k[1:, :2], v[1:, :2])
+    np.testing.assert_allclose(a.read[1], alone.read[0], atol=1e-6)
+
+
+def test_gradient_by_differences():
+    q, k, v = triple(m=3)
+    direction = numbers(1, 2, 4, seed=4)
+    gradients = heed.attend(q, k, v, window="causal").backward(direction)
+
+    def projected():
+        return float((heed.attend(q, k, v, window="causal").read.astype(np.float64) * direction).sum())
+
+    step = 2.0**-6
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        numeric = np.zeros_like(array)
+        for i in np.ndindex(array.shape):
+            at = array[i]
+            array[i] = at + step
+            above = projected()
+            array[i] = at - step
+            numeric[i] = (above - projected()) / (2 * step)
+            array[i] = at
+        np.testing.assert_allclose(gradients[name], numeric, atol=2e-3)
+
+
+@pytest.mark.parametrize("entry", heed.attentions(), ids=lambda entry: entry["name"])
+def test_every_mechanism_runs_and_has_gradients(entry):
+    q, k, v = triple(n=1)
+    a = heed.attend(q, k, v, mechanism=entry["name"], return_weights=True)
+    assert np.isfinite(a.read).all()
+    assert (a.weights.sum(-1) <= 1 + 1e-5).all()
+    gradients = a.backward(np.ones_like(a.read))
+    assert set(gradients) == {"q", "k", "v", *a.parameters}
+    assert all(np.isfinite(g).all() for g in gradients.values())
+    assert all(entry[field] for field in ("paper", "equation", "score", "window", "normaliser"))
+
+
+def test_given_parameters_are_used():
+    q, k, v = triple()
+    identity = {"score.weight": np.eye(4, dtype=np.float32)}
+    general = heed.attend(q, k, v, score="general", parameters=identity)
+    np.testing.assert_allclose(general.read, heed.attend(q, k, v, score="dot").read, atol=1e-6)
+
+
+def test_summaries():
+    a = heed.attend(*triple(n=4), return_weights=True, summaries=("entropy", "column_sums", "top"))
+    np.testing.assert_allclose(a.entropy, -(a.weights * np.log(a.weights)).sum(-1), atol=1e-5)
+    np.testing.assert_allclose(a.column_sums, a.weights.sum(-2), atol=1e-6)
+    np.testing.assert_array_equal(a.top, a.weights.argmax(-1))
+
+
+def test_the_inputs_are_left_alone():
+    arrays = triple()
+    before = [x.copy() for x in arrays]
+    a = heed.attend(*arrays)
+    a.backward(np.ones_like(a.read))
+    for x, y in zip(arrays, before):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda q, k, v: heed.attend(q, k, v, score="scaled-dott"), "did you mean scaled-dot"),
+        (lambda q, k, v: heed.attend(q, k, v, windw="causal"), "there is no option windw; did you mean window"),
+        (lambda q, k, v: heed.attend(q, k, v, half_width="wide"), "half_width has a value of the wrong type"),
+        (lambda q, k, v: heed.attend(q, k, v, lengths=[9]), "a length of 9 is outside 0..6"),
+        (lambda q, k, v: heed.attend(q, k[:, :0], v[:, :0]), "the memory is empty"),
+        (lambda q, k, v: heed.attend(q, k, v[:, :3]), "do not belong together"),
+        (lambda q, k, v: heed.attend(q.astype(np.float64), k, v), "float64, not float32"),
+        (lambda q, k, v: heed.attend(q, k, v, normaliser="sharpened", temperature=0.0), "must be positive"),
+        (lambda q, k, v: heed.attend(q, k, v, summaries=("entropi",)), "there is no summary entropi"),
+        (lambda q, k, v: heed.attend(q, k, v, parameters={"nothing": k}), "there is no parameter nothing"),
+    ],
+)
+def test_mistakes_are_value_errors(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(*triple())
+
+
+def test_notebook_display():
+    shown = heed.attend(*triple(n=2, m=3))._repr_html_()
+    assert shown.count("<tr>") == 2 and shown.count("<td") == 6
+
+
+def test_parity_with_torch_multihead_attention():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    width, heads, n = 16, 4, 7
+    layer = torch.nn.MultiheadAttention(width, heads, batch_first=True)
+    x = torch.randn(2, n, width)
+    expected, weights = layer(x, x, x, average_attn_weights=False)
+
+    w, b = layer.in_proj_weight.detach().numpy(), layer.in_proj_bias.detach().numpy()
+    parts = [x.numpy() @ w[i * width : (i + 1) * width].T + b[i * width : (i + 1) * width] for i in range(3)]
+    q, k, v = (np.ascontiguousarray(p.reshape(2, n, heads, width // heads).swapaxes(1, 2)) for p in parts)
+    a = heed.attend(q, k, v, return_weights=True)
+    joined = a.read.swapaxes(1, 2).reshape(2, n, width)
+    out = joined @ layer.out_proj.weight.detach().numpy().T + layer.out_proj.bias.detach().numpy()
+    np.testing.assert_allclose(out, expected.detach().numpy(), atol=1e-5)
+    np.testing.assert_allclose(a.weights, weights.detach().numpy(), atol=1e-6)
