@@ -15,6 +15,8 @@ template <class... Each>
 struct Cases : Each... {
   using Each::operator()...;
 };
+template <class... Each>  // clang 14 does not deduce it
+Cases(Each...)->Cases<Each...>;
 
 void require_fraction(const char* field, double value) {
   require(value >= 0 && value < 1, "[optimiser] {} must be in [0, 1), not {}", field, value);

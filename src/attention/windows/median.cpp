@@ -6,7 +6,8 @@ namespace heed {
 namespace {
 
 // Chorowski et al. 2015. Around the median of the last step's weights: the first position where their running sum
-// reaches half of their sum, which is 1 except after a normaliser that may lose some. The first step sees the beginning.
+// reaches half of their sum, which is 1 except after a normaliser that may lose some. The first step sees the
+// beginning.
 class Median final : public Window {
  public:
   explicit Median(Index reach) : reach_(reach) {
