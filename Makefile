@@ -8,13 +8,14 @@ export JOBS
 # The same sources in another folder are the same to ccache.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR = 1
+export CMAKE_CXX_COMPILER_LAUNCHER = ccache
 
 packages = @scripts/install-packages
 release = cmake --preset release >/dev/null
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-dev test-asan test-tsan bench lint format install clean
+.PHONY: help demo test test-dev test-asan test-tsan test-python bench lint format install clean
 
 help:  ## this list
 	@echo 'Heed: a toolkit for attention models on ordinary CPUs'
@@ -29,7 +30,7 @@ demo:  ## build, train a small attention model and watch it work
 	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	build/release/heed demo
 
-test: test-dev test-asan test-tsan  ## every test, also under the sanitizers
+test: test-dev test-asan test-tsan test-python  ## every test, also under the sanitizers
 	@echo
 	@for preset in dev asan tsan; do \
 	  echo "$$preset: $$(grep -E 'tests passed' build/$$preset/tests.log)"; \
@@ -51,6 +52,12 @@ test-tsan: fixed_layout = $(shell setarch -R true 2>/dev/null && echo setarch -R
 test-tsan:  ## the tests that use threads under ThreadSanitizer
 	$(packages) core tests
 	OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 $(fixed_layout) scripts/run-tests tsan -R 'Workers|Threads|Memory|Parallel'
+
+test-python:  ## the Python package, installed into a place of its own
+	$(packages) core python
+	python3 -m venv build/python-venv
+	build/python-venv/bin/pip install --quiet './python[test]'
+	build/python-venv/bin/python -m pytest -q python/tests
 
 bench:  ## the engine beside PyTorch, in one run
 	$(packages) core bench
