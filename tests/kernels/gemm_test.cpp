@@ -52,7 +52,7 @@ TEST(Gemm, MatchesItsTwin) {
               ref::gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, want.data.data(), want.stride);
               // k + 2 roundings of a sum of products of standard normal numbers: Σ |a b| ≈ 0.64 k.
               expect_close(got.data.values(), want.data.values(), static_cast<double>(k + 2),
-                           [&](Index) { return static_cast<double>(k) + 4; });
+                           [depth = static_cast<double>(k)](Index) { return depth + 4; });
             }
           }
         }
