@@ -50,8 +50,8 @@ struct AttentionInput {
   Real scale = 1;
   const Index* key_lengths = nullptr;    // [batch]; keys and values from there on are never read
   const Index* query_lengths = nullptr;  // [batch]; queries from there on are empty rows
-  Band band;
-  ScoreRule rule;
+  Band band = {};
+  ScoreRule rule = {};
   Index key_block = 512;  // keys packed at a time; rounded up to whole panels
 };
 struct AttentionOutput {

@@ -209,7 +209,7 @@ HWY_INLINE Real largest_of(Index n, const Real* x) {
     a = hn::Max(a, load(x + i));
     b = hn::Max(b, load(x + i + step));
   }
-  return max_lanes(hn::Max(a, b));
+  return hn::GetLane(hn::MaxOfLanes(D(), hn::Max(a, b)));  // a NaN shows in the sum
 }
 
 // x := e^{x - shift} over whole panels; returns the sum.
