@@ -101,7 +101,8 @@ Real score_slope(const F& f, Real s, Index b, Index h, Index i, Index j) {
   if constexpr (DualScoreFunction<F>) {
     return static_cast<Dual>(f(Dual(s, 1), b, h, i, j)).slope;
   } else {
-    constexpr Real step = std::is_same_v<Real, float> ? Real(0x1p-4) : Real(0x1p-10);
+    using Result = std::decay_t<decltype(f(s, b, h, i, j))>;
+    constexpr Real step = std::is_same_v<Result, double> ? Real(0x1p-10) : Real(0x1p-4);  // as exact as the result
     const auto at = [&](Real x) { return static_cast<Real>(f(x, b, h, i, j)); };
     return (8 * (at(s + step) - at(s - step)) - (at(s + 2 * step) - at(s - 2 * step))) / (12 * step);
   }
