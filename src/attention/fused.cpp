@@ -1,0 +1,156 @@
+#include "heed/attention/fused.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "heed/base/threads.h"
+
+namespace heed {
+namespace {
+
+using kernels::AttentionInput;
+using kernels::HeadStrides;
+
+// The kernels need neighbours in the last axis; the other axes may have any strides.
+Tensor readable(const Tensor& x) { return x.size(-1) <= 1 || x.stride(-1) == 1 ? x : x.copy(); }
+HeadStrides strides_of(const Tensor& x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
+
+// A tensor [B, H, rows, width] laid out as [B, rows, H, width] if `like` is.
+Tensor laid_out_like(const Tensor& like, Index width) {
+  const Index batch = like.size(0), heads = like.size(1), rows = like.size(2);
+  if (like.stride(1) >= like.stride(2)) return Tensor(Shape{batch, heads, rows, width});
+  return Tensor(Shape{batch, rows, heads, width}).transpose(1, 2);
+}
+
+void check_lengths(const std::vector<Index>& lengths, Index batch, Index longest, const char* what) {
+  require(lengths.empty() || static_cast<Index>(lengths.size()) == batch,
+          "[fused_attention] {} {} lengths for a batch of {}", lengths.size(), what, batch);
+  for (const Index length : lengths)
+    require(length >= 0 && length <= longest, "[fused_attention] {} length {} is outside 0..{}", what, length, longest);
+}
+
+AttentionInput input_of(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
+  const Index width = q.size(3);
+  AttentionInput in{{q.size(0), q.size(1), q.size(2), k.size(2), width, v.size(3)},
+                    q.data(),
+                    k.data(),
+                    v.data(),
+                    strides_of(q),
+                    strides_of(k),
+                    strides_of(v)};
+  in.scale = options.scale.value_or(1 / std::sqrt(static_cast<Real>(std::max<Index>(width, 1))));
+  if (!options.key_lengths.empty()) in.key_lengths = options.key_lengths.data();
+  if (!options.query_lengths.empty()) in.query_lengths = options.query_lengths.data();
+  in.band = options.band;
+  in.rule = options.rule.calls;
+  in.key_block = options.key_block;
+  return in;
+}
+
+void check(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
+  for (const Tensor* x : {&q, &k, &v})
+    require(x->rank() == 4, "[fused_attention] needs [batch, heads, positions, width], not {}", x->shape().text());
+  require(q.size(0) == k.size(0) && q.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
+          "[fused_attention] batch and heads differ: queries {}, keys {}, values {}", q.shape().text(),
+          k.shape().text(), v.shape().text());
+  require(q.size(3) == k.size(3), "[fused_attention] queries are {} wide, keys {}", q.size(3), k.size(3));
+  require(k.size(2) == v.size(2), "[fused_attention] {} keys for {} values", k.size(2), v.size(2));
+  require(options.key_block > 0, "[fused_attention] the key block must be positive, not {}", options.key_block);
+  require(options.band.before > -Band::kAll && options.band.after > -Band::kAll && options.band.before <= Band::kAll &&
+              options.band.after <= Band::kAll,
+          "[fused_attention] the band from {} before to {} after is out of range", options.band.before,
+          options.band.after);
+  check_lengths(options.key_lengths, q.size(0), k.size(2), "key");
+  check_lengths(options.query_lengths, q.size(0), q.size(2), "query");
+}
+
+// Working memory for every thread.
+struct Scratch {
+  Tensor memory;
+  kernels::AttentionScratch view;
+  explicit Scratch(Index each) : memory(Shape{thread_count(), each}), view{memory.data(), thread_count()} {}
+};
+
+std::vector<Index> all_if_empty(std::vector<Index> list, Index count, const char* what) {
+  for (const Index i : list)
+    require(i >= 0 && i < count, "[fused_attention] {} {} is outside 0..{}", what, i, count - 1);
+  if (!list.empty()) return list;
+  list.resize(static_cast<std::size_t>(count));
+  std::iota(list.begin(), list.end(), Index{0});
+  return list;
+}
+
+}  // namespace
+
+Band restricted(Index r) {
+  require(r > 0, "[fused_attention] restricted attention needs r > 0, not {}", r);
+  return {r / 2, r / 2};
+}
+
+FusedAttention attend_fused(const Var& q, const Var& k, const Var& v, FusedOptions given) {
+  check(q.value(), k.value(), v.value(), given);
+  FusedAttention result;
+  const Tensor query = result.query_ = readable(q.value());
+  const Tensor key = result.key_ = readable(k.value());
+  const Tensor value = result.value_ = readable(v.value());
+  const auto options = result.options_ = std::make_shared<const FusedOptions>(std::move(given));
+  const AttentionInput in = input_of(query, key, value, *options);
+
+  Tensor read = laid_out_like(query, v.size(3));
+  Tensor log_sum = result.log_sum = Tensor(q.shape().leading(3));
+  kernels::attention(in, {read.data(), strides_of(read), log_sum.data()}, Scratch(attention_scratch(in)).view);
+
+  result.read = record(
+      "fused_attention", read, {q, k, v}, [query, key, value, read, log_sum, options](const Tensor& dy, Wanted wanted) {
+        const AttentionInput input = input_of(query, key, value, *options);
+        Tensor dq, dk, dv;
+        if (wanted(0)) dq = Tensor(query.shape());
+        if (wanted(1) || wanted(2)) dk = Tensor(key.shape()), dv = Tensor(value.shape());
+        const Tensor dread = readable(dy);
+        kernels::AttentionGradients g{read.data(), dread.data(), strides_of(read), strides_of(dread), log_sum.data(),
+                                      dq.data(),   dk.data(),    dv.data(),        strides_of(query), {},
+                                      {}};
+        g.query_strides = strides_of(dq), g.key_strides = strides_of(dk), g.value_strides = strides_of(dv);
+        kernels::attention_backward(input, g, Scratch(attention_backward_scratch(input)).view);
+        return grads(std::move(dq), wanted(1) ? dk : Tensor(), wanted(2) ? dv : Tensor());
+      });
+  return result;
+}
+
+Tensor FusedAttention::weights(const std::vector<Index>& rows, const std::vector<Index>& heads) const {
+  const AttentionInput in = input_of(query_, key_, value_, *options_);
+  const std::vector<Index> asked_rows = all_if_empty(rows, in.size.queries, "row"),
+                           asked_heads = all_if_empty(heads, in.size.heads, "head");
+  const Index row_count = static_cast<Index>(asked_rows.size()), head_count = static_cast<Index>(asked_heads.size());
+  Tensor result(Shape{in.size.batch, head_count, row_count, in.size.keys});
+  kernels::attention_rows(in, log_sum.data(), {asked_heads.data(), asked_rows.data(), head_count, row_count},
+                          result.data(), Scratch(attention_scratch(in)).view);
+  return result;
+}
+
+FusedAttention::Summaries FusedAttention::summaries(Index top_count) const {
+  const AttentionInput in = input_of(query_, key_, value_, *options_);
+  require(top_count >= 1 && top_count <= std::max<Index>(in.size.keys, 1),
+          "[fused_attention] the top {} of {} keys does not exist", top_count, in.size.keys);
+  const Shape rows = log_sum.shape();
+  Summaries result{Tensor(rows), Tensor(rows.append(top_count)), TensorOf<Index>(rows.append(top_count)),
+                   Tensor(rows.with(-1, in.size.keys))};
+  kernels::attention_summaries(
+      in, log_sum.data(),
+      {result.entropy.data(), result.top.data(), result.top_keys.data(), top_count, result.column_sums.data()},
+      Scratch(attention_scratch(in)).view);
+  return result;
+}
+
+Tensor attend_step(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
+  check(q, k, v, options);
+  require(q.size(2) == 1, "[attend_step] takes one query, not {}", q.size(2));
+  const Tensor query = readable(q), key = readable(k), value = readable(v);
+  const AttentionInput in = input_of(query, key, value, options);
+  Tensor read(q.shape().with(-1, v.size(3)));
+  Tensor scratch(Shape{kernels::attention_step_scratch(in.size)});
+  kernels::attention_step(in, {read.data(), strides_of(read), nullptr}, scratch.data());
+  return read;
+}
+
+}  // namespace heed
