@@ -70,7 +70,7 @@ concept MaskFunction = requires(const F& f, Index i) {
 };
 
 template <class F>
-struct Score {
+struct ScoreBy {
   F function;
 };
 template <class F>
@@ -78,7 +78,7 @@ struct Visible {
   F function;
 };
 template <class F>
-Score<F> score(F function) {
+ScoreBy<F> score(F function) {
   static_assert(ScoreFunction<F>,
                 "heed::score needs a function (score, batch, head, query, key) -> score, e.g. "
                 "[](float s, Index b, Index h, Index i, Index j) { return s; }");
@@ -151,13 +151,13 @@ struct Functors {
 // The functions are called from several threads at once, on tiles; they must not throw. `options` may narrow the
 // window further: what its band leaves out is skipped, which a mask alone cannot do.
 template <class S, class M>
-FusedAttention attend(const Var& q, const Var& k, const Var& v, Score<S> score, Visible<M> mask,
+FusedAttention attend(const Var& q, const Var& k, const Var& v, ScoreBy<S> score, Visible<M> mask,
                       FusedOptions options = {}) {
   options.rule = detail::Functors<S, M>::rule(std::move(score.function), std::move(mask.function));
   return attend_fused(q, k, v, std::move(options));
 }
 template <class S>
-FusedAttention attend(const Var& q, const Var& k, const Var& v, Score<S> score, FusedOptions options = {}) {
+FusedAttention attend(const Var& q, const Var& k, const Var& v, ScoreBy<S> score, FusedOptions options = {}) {
   options.rule = detail::Functors<S, detail::Same>::rule(std::move(score.function), {});
   return attend_fused(q, k, v, std::move(options));
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "heed/attention/fused.h"
 #include "heed/autograd/ops/along.h"
 #include "heed/autograd/ops/convolution.h"
 #include "heed/autograd/ops/elementwise.h"
@@ -140,6 +141,12 @@ const std::vector<WrongCall>& wrong_calls() {
          gather(matrix, 0, Ids(Shape{1, 1}, 0));
        },
        "[gather] ids are a list, not shape [1, 1]"},
+      {"fused_attention",
+       [] {
+         const Tensor q(Shape{1, 1, 2, 3}, Real{1}), k(Shape{1, 1, 4, 2}, Real{1});
+         attend_fused(q, k, k);
+       },
+       "[fused_attention] queries are 3 wide, keys 2"},
       {"take_along",
        [] {
          take_along(matrix, Ids(Shape{2, 1}, 3));

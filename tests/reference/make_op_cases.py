@@ -394,6 +394,31 @@ op("sparsemax")(simplex(1))
 op("entmax15")(simplex(2))
 
 
+@op("fused_attention")
+def _(draw):
+    batch, heads, n, m = draw.integer(1, 2), draw.integer(1, 2), draw.integer(1, 4), draw.integer(1, 5)
+    width, value = draw.integer(1, 4), draw.integer(1, 3)
+    attributes = {"key_lengths": [draw.integer(0, m) for _ in range(batch)]}
+    if draw.case % 2:
+        attributes |= {"before": draw.integer(0, 2), "after": draw.integer(0, 2)}
+    else:
+        attributes |= {"scale": draw.choice([0.25, 0.5, 1.0])}
+
+    def attention(q, k, v):
+        i, j = torch.arange(n)[:, None], torch.arange(m)[None, :]
+        seen = j < torch.tensor(attributes["key_lengths"])[:, None, None, None]
+        if "before" in attributes:
+            seen = seen & (j - i >= -attributes["before"]) & (j - i <= attributes["after"])
+        seen = seen.expand(batch, heads, n, m)
+        empty = ~seen.any(-1, keepdim=True)
+        e = q @ k.transpose(-1, -2) * attributes.get("scale", width**-0.5)
+        weights = torch.where(seen, torch.softmax(torch.where(seen | empty, e, -torch.inf), -1), 0.0)
+        return weights @ v
+
+    shapes = [batch, heads, n, width], [batch, heads, m, width], [batch, heads, m, value]
+    return [draw.normal(shape) for shape in shapes], attributes, attention
+
+
 @op("monotonic")
 def _(draw):
     shape = draw.shape(1, 3)
