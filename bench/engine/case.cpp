@@ -38,4 +38,11 @@ Ids filled_ids(const Shape& shape, std::uint32_t seed, std::int32_t bound) {
   return result;
 }
 
+Initialiser filling(std::uint32_t seed, Real scale) {
+  return [=](Tensor& parameter, RandomKey) {
+    const Tensor numbers = filled(parameter.shape(), seed, scale);
+    std::copy_n(numbers.data(), numbers.size(), parameter.data());
+  };
+}
+
 }  // namespace heed::bench

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/autograd/var.h"
+#include "heed/nn/parameters.h"
 
 // A case is the same work here and, under the same name, in bench/peers/torch_engine.py: the same numbers in, by a
 // formula both sides compute, and the same numbers out, which the runner compares before it times anything.
@@ -31,6 +32,9 @@ struct Case {
 Tensor filled(const Shape& shape, std::uint32_t seed, Real scale = 1);
 // Numbers in 0..bound-1 likewise.
 Ids filled_ids(const Shape& shape, std::uint32_t seed, std::int32_t bound);
+
+// The same as a parameter's initialiser.
+Initialiser filling(std::uint32_t seed, Real scale);
 
 // Multiply-and-add operations a second of all threads together, in GFLOP/s; a multiply-add counts as two.
 double fma_peak(int threads);
