@@ -14,7 +14,23 @@ void add_rows(Tensor& table, const RowGradient& part) {
     kernels::accumulate(width, part.rows.data() + i * width, table.data() + part.ids.data()[i] * width);
 }
 
+void add_slice(Tensor& dense, const SliceGradient& slice) {
+  Index outer = 1, inner = 1;
+  for (int i = 0; i < slice.axis; ++i) outer *= slice.whole[i];
+  for (int i = slice.axis + 1; i < slice.whole.rank(); ++i) inner *= slice.whole[i];
+  const Index length = slice.values.size(slice.axis) * inner, distance = slice.whole[slice.axis] * inner;
+  const Tensor values = slice.values.contiguous();
+  for (Index o = 0; o < outer; ++o)
+    kernels::accumulate(length, values.data() + o * length, dense.data() + o * distance + slice.begin * inner);
+}
+
 }  // namespace
+
+Gradient Gradient::of_slice(SliceGradient slice) {
+  Gradient gradient;
+  gradient.slice_.push_back(std::move(slice));
+  return gradient;
+}
 
 Gradient Gradient::of_rows(Ids ids, Tensor rows) {
   Gradient gradient;
@@ -24,7 +40,16 @@ Gradient Gradient::of_rows(Ids ids, Tensor rows) {
 
 void Gradient::add(Gradient other) {
   if (other.empty()) return;
-  if (empty()) {
+  if (other.sliced()) {
+    const SliceGradient& slice = other.slice_.front();
+    if (!dense_) {
+      dense_ = to_dense(slice.whole);
+      rows_.clear();
+    } else if (!dense_.unique() || !dense_.contiguous_layout()) {
+      dense_ = dense_.copy();
+    }
+    add_slice(dense_, slice);
+  } else if (empty()) {
     *this = std::move(other);
   } else if (sparse() && other.sparse()) {
     for (RowGradient& part : other.rows_) rows_.push_back(std::move(part));

@@ -12,15 +12,26 @@ struct RowGradient {
   Tensor rows;  // [n, width]
 };
 
+// The gradient of a variable of which only the positions [begin, begin + values' size) of one axis were used; zero
+// elsewhere. Many slices of one variable (the steps of a sequence) add up in one tensor.
+struct SliceGradient {
+  Shape whole;
+  int axis;
+  Index begin;
+  Tensor values;
+};
+
 // The gradient of one variable: nothing, a tensor of its shape, or the touched rows of a large table.
 class Gradient {
  public:
   Gradient() = default;
   Gradient(Tensor dense) : dense_(std::move(dense)) {}  // NOLINT: a tensor is a gradient
   static Gradient of_rows(Ids ids, Tensor rows);
+  static Gradient of_slice(SliceGradient slice);
 
-  bool empty() const { return !dense_ && rows_.empty(); }
+  bool empty() const { return !dense_ && rows_.empty() && slice_.empty(); }
   bool sparse() const { return !rows_.empty(); }
+  bool sliced() const { return !slice_.empty(); }
   const Tensor& dense() const { return dense_; }
   Tensor& dense() { return dense_; }
   const std::vector<RowGradient>& rows() const { return rows_; }
@@ -36,6 +47,7 @@ class Gradient {
  private:
   Tensor dense_;
   std::vector<RowGradient> rows_;
+  std::vector<SliceGradient> slice_;  // one or none; add() turns it into a part of dense_
 };
 
 }  // namespace heed

@@ -1,5 +1,8 @@
 #include "heed/autograd/tensor_math.h"
 
+#include <vector>
+
+#include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
 
 namespace heed {
@@ -64,6 +67,59 @@ Tensor combine(kernels::Binary f, const Tensor& a, const Tensor& b, const char* 
       position[static_cast<std::size_t>(i)] = 0;
   }
   return out;
+}
+
+namespace {
+
+// A matrix as gemm reads it: rows at a distance, or columns. Copies a layout that is neither.
+kernels::Matrix as_matrix(Tensor& x) {
+  const auto fits = [](Index unit, Index distance, Index count, Index lines) {
+    return (unit == 1 || count == 1) && (distance >= count || lines == 1);
+  };
+  const Index rows = x.size(-2), columns = x.size(-1);
+  if (fits(x.stride(-1), x.stride(-2), columns, rows))
+    return {x.data(), std::max({x.stride(-2), columns, Index{1}}), false};
+  if (fits(x.stride(-2), x.stride(-1), rows, columns))
+    return {x.data(), std::max({x.stride(-1), rows, Index{1}}), true};
+  x = x.copy();
+  return {x.data(), std::max<Index>(columns, 1), false};
+}
+
+// Where each matrix of a batch starts, in row-major order of the batch axes.
+std::vector<Index> batch_offsets(const Tensor& x, const Shape& batch) {
+  std::vector<Index> offsets(static_cast<std::size_t>(batch.size()), 0);
+  Index repeat = 1;
+  for (int axis = batch.rank() - 1; axis >= 0; repeat *= batch[axis--])
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      offsets[i] += static_cast<Index>(i) / repeat % batch[axis] * x.stride(axis);
+  return offsets;
+}
+
+}  // namespace
+
+Tensor product(const Tensor& a, const Tensor& b, const char* op) {
+  require(a.rank() >= 2 && b.rank() >= 2, "[{}] needs matrices, not shapes {} and {}", op, a.shape().text(),
+          b.shape().text());
+  require(a.size(-1) == b.size(-2), "[{}] inner dimensions differ: {} and {} (shapes {} and {})", op, a.size(-1),
+          b.size(-2), a.shape().text(), b.shape().text());
+  const Index m = a.size(-2), k = a.size(-1), n = b.size(-1);
+  if (b.rank() == 2 && a.rank() > 2)  // one product for the whole batch
+    return product(a.reshape(Shape{a.size() / std::max<Index>(k, 1), k}), b, op).reshape(a.shape().with(-1, n));
+
+  const Shape batch = broadcast(a.shape().leading(a.rank() - 2), b.shape().leading(b.rank() - 2), op);
+  Tensor c(batch.append(m).append(n));
+  if (c.size() == 0) return c;
+  Tensor x = a.expand(batch.append(m).append(k)), y = b.expand(batch.append(k).append(n));
+  const kernels::Matrix left = as_matrix(x), right = as_matrix(y);
+  if (batch.size() == 1) {
+    kernels::gemm(m, n, k, 1, left, right, 0, c.data(), n);
+  } else {
+    const std::vector<Index> from_x = batch_offsets(x, batch), from_y = batch_offsets(y, batch),
+                             to = batch_offsets(c, batch);
+    kernels::gemm_batch(batch.size(), m, n, k, 1, left, right, 0, c.data(), n,
+                        {from_x.data(), from_y.data(), to.data()});
+  }
+  return c;
 }
 
 Tensor scaled(const Tensor& x, Real factor) {

@@ -15,6 +15,11 @@ inline Tensor multiply(const Tensor& a, const Tensor& b) {
 Tensor scaled(const Tensor& x, Real factor);
 Tensor apply(kernels::Unary f, const Tensor& x);
 
+// a · b over the last two axes, the leading ones broadcast. Transposed views are read in place, not copied.
+Tensor product(const Tensor& a, const Tensor& b, const char* op);
+// Swaps the last two axes: a view.
+inline Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
+
 // The sum over every axis that `shape` had to repeat to become x's shape: the reverse of broadcasting.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 

@@ -51,7 +51,7 @@ class Engine {
 
   void give(const NodePointer& to, Gradient gradient) {
     if (!to || gradient.empty()) return;
-    if (!gradient.sparse()) gradient.dense() = sum_to(gradient.dense(), to->shape);
+    if (gradient.dense()) gradient.dense() = sum_to(gradient.dense(), to->shape);
     if (to->leaf()) {
       leaves_.add(to, std::move(gradient));
       return;

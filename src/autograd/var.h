@@ -49,7 +49,6 @@ class Wanted {
   const std::vector<NodePointer>& inputs_;
 };
 
-
 // One recorded op, or a leaf (op == nullptr) whose gradient is what the caller is after. A graph belongs to the
 // thread that recorded it; leaves may be shared by threads, since backward never writes to them.
 class Node {
@@ -152,7 +151,7 @@ struct InputRef {
 template <class Closure>
 class ClosureNode final : public Node {
  public:
-  ClosureNode(const char* name, const Shape& result, std::vector<NodePointer> sources, Closure&& closure)
+  ClosureNode(const char* name, const Shape& result, std::vector<NodePointer> sources, Closure closure)
       : Node(name, result, std::move(sources)), closure_(std::move(closure)) {}
 
   std::vector<Gradient> run(const Tensor& dy) override {
@@ -178,8 +177,8 @@ Var record_nodes(const char* op, Tensor value, std::vector<NodePointer> inputs, 
   const bool wanted = recording() && std::any_of(inputs.begin(), inputs.end(), [](const auto& n) { return bool(n); });
   if (!wanted) return Var(std::move(value));
   const Shape shape = value.shape();
-  return Var(std::move(value), NodePointer(new ClosureNode<std::decay_t<Closure>>(
-                                   op, shape, std::move(inputs), std::forward<Closure>(closure))));
+  return Var(std::move(value), NodePointer(new ClosureNode<std::decay_t<Closure>>(op, shape, std::move(inputs),
+                                                                                  std::forward<Closure>(closure))));
 }
 
 }  // namespace detail

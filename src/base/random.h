@@ -61,7 +61,9 @@ class RandomSequence {
     return radius * std::cos(6.283185307179586 * uniform());
   }
   // Uniform in [0, bound), bound > 0, without bias worth speaking of below 2^32.
-  std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>(uniform() * static_cast<double>(bound)); }
+  std::uint64_t below(std::uint64_t bound) {
+    return static_cast<std::uint64_t>(uniform() * static_cast<double>(bound));
+  }
 
  private:
   RandomKey key_;

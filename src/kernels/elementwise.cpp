@@ -62,8 +62,7 @@ HWY_INLINE void with_slope(Unary f, const Body& body) {
     case Unary::identity: return body([](V dy, V) HWY_ATTR { return dy; });
     case Unary::negate: return body([](V dy, V) HWY_ATTR { return hn::Neg(dy); });
     case Unary::tanh: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, set(1))); });
-    case Unary::sigmoid:
-      return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, hn::Mul(y, hn::Sub(set(1), y))); });
+    case Unary::sigmoid: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, hn::Mul(y, hn::Sub(set(1), y))); });
     case Unary::relu: return body([](V dy, V y) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(y, set(0)), dy); });
     case Unary::gelu: return body([](V dy, V x) HWY_ATTR { return hn::Mul(dy, gelu_slope(x)); });
     case Unary::exp: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, y); });
@@ -102,14 +101,12 @@ HWY_INLINE void binary_rows(Index begin, Index end, Index n, Operand a, Operand 
 }
 void binary_range(Binary f, Index begin, Index end, Index n, Operand a, Operand b, Real* out) {
   switch (f) {
-    case Binary::add:
-      return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Add(x, y); });
+    case Binary::add: return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Add(x, y); });
     case Binary::subtract:
       return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Sub(x, y); });
     case Binary::multiply:
       return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Mul(x, y); });
-    case Binary::divide:
-      return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Div(x, y); });
+    case Binary::divide: return binary_rows(begin, end, n, a, b, out, [](V x, V y) HWY_ATTR { return hn::Div(x, y); });
   }
 }
 

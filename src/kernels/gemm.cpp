@@ -22,16 +22,14 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 }
 
 void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc,
-                BatchStrides strides) {
-  const auto one = [&](Index i) {
-    gemm(m, n, k, alpha, {a.data + i * strides.a, a.stride, a.transposed},
-         {b.data + i * strides.b, b.stride, b.transposed}, beta, c + i * strides.c, ldc);
-  };
-  // Several products: one thread each is better than all threads on one. Below a few thousand multiplications a
-  // second thread does not pay.
+                BatchOffsets offsets) {
+  // One product a thread is better than all threads on one; below some ten thousand multiplications a second thread
+  // does not pay.
   const Index work = std::max<Index>(1, m * n * k);
   parallel_for(batch, std::max<Index>(1, 65536 / work), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) one(i);
+    for (Index i = begin; i < end; ++i)
+      gemm(m, n, k, alpha, {a.data + offsets.a[i], a.stride, a.transposed},
+           {b.data + offsets.b[i], b.stride, b.transposed}, beta, c + offsets.c[i], ldc);
   });
 }
 

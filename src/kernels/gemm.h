@@ -14,11 +14,11 @@ struct Matrix {
 };
 void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc);
 
-// `batch` products whose operands stand at constant distances.
-struct BatchStrides {
-  Index a, b, c;
+// `batch` products; the operands of product i start at a.data + a_offsets[i] and so on.
+struct BatchOffsets {
+  const Index *a, *b, *c;
 };
 void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc,
-                BatchStrides strides);
+                BatchOffsets offsets);
 
 }  // namespace heed::kernels

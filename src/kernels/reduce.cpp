@@ -79,7 +79,9 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 namespace {
 constexpr Index kGrain = 32 * 1024;
-Index outer_per_thread(Index axis, Index inner) { return std::max<Index>(1, kGrain / std::max<Index>(axis * inner, 1)); }
+Index outer_per_thread(Index axis, Index inner) {
+  return std::max<Index>(1, kGrain / std::max<Index>(axis * inner, 1));
+}
 }  // namespace
 
 HWY_EXPORT(sum_row);

@@ -45,7 +45,7 @@ HWY_INLINE V at_least(V x, double limit) { return hn::Max(set(limit), x); }
 // exp(x) - 1 = 2^n (e^r - 1) + (2^n - 1) with x = n ln 2 + r, |r| <= ln 2 / 2; e^r - 1 is r times a Taylor sum long
 // enough for the type. The pieces are shared by exp, expm1 and tanh.
 struct ExpParts {
-  V fraction;       // e^r - 1
+  V fraction;        // e^r - 1
   V scale, rescale;  // 2^n as a product of two powers, so that n may leave the exponent range by half
 };
 
@@ -82,9 +82,7 @@ HWY_INLINE ExpParts exp_parts(V x) {
   const auto whole = hn::ConvertTo(di, n);
   const auto half = hn::ShiftRight<1>(whole);
   constexpr int kBias = kFloat ? 127 : 1023, kMantissa = kFloat ? 23 : 52;
-  const auto power = [&](auto e) {
-    return hn::BitCast(D(), hn::ShiftLeft<kMantissa>(hn::Add(e, hn::Set(di, kBias))));
-  };
+  const auto power = [&](auto e) { return hn::BitCast(D(), hn::ShiftLeft<kMantissa>(hn::Add(e, hn::Set(di, kBias)))); };
   return {expm1_of_small(r), power(half), power(hn::Sub(whole, half))};
 }
 
@@ -128,7 +126,8 @@ template <class F>
 HWY_INLINE void transform(Index n, const Real* a, const Real* b, Real* y, const F& f) {
   for_each_vector(
       n, [&](Index i) HWY_ATTR { store(f(load(a + i), load(b + i)), y + i); },
-      [&](Index i, Index rest) HWY_ATTR { store_part(f(load_part(a + i, rest), load_part(b + i, rest)), y + i, rest); });
+      [&](Index i, Index rest)
+          HWY_ATTR { store_part(f(load_part(a + i, rest), load_part(b + i, rest)), y + i, rest); });
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE

@@ -15,11 +15,11 @@ namespace heed::memory {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSteps = 8;             // classes between a size and its double: at most 12.5 % is unused
-constexpr std::size_t kClasses = 8 * 44;      // up to 2^50 bytes
-constexpr std::size_t kSmall = 64 * 1024;     // blocks up to this are kept per thread
-constexpr std::size_t kKeptPerThread = 128;   // of each small class; half go to the shared list beyond that
-constexpr std::size_t kWiderClasses = 4;      // a large request may take a block of up to 1.5 times its size
+constexpr std::size_t kSteps = 8;            // classes between a size and its double: at most 12.5 % is unused
+constexpr std::size_t kClasses = 8 * 44;     // up to 2^50 bytes
+constexpr std::size_t kSmall = 64 * 1024;    // blocks up to this are kept per thread
+constexpr std::size_t kKeptPerThread = 128;  // of each small class; half go to the shared list beyond that
+constexpr std::size_t kWiderClasses = 4;     // a large request may take a block of up to 1.5 times its size
 
 // Stands right before the memory that is handed out.
 struct alignas(kAlignment) Block {

@@ -20,9 +20,9 @@ TEST(OpGradients, EveryRegisteredOpPasses) {
     std::uint64_t seed = 1;
     for (const OpExample& example : op.examples) {
       SCOPED_TRACE(op.op + " " + example.attributes.dump() + " example " + std::to_string(seed));
-      const GradientCheck check = check_gradient(
-          [&](std::span<const Var> inputs) { return op.apply(inputs, example.attributes); },
-          make_inputs(example, seed++));
+      const GradientCheck check =
+          check_gradient([&](std::span<const Var> inputs) { return op.apply(inputs, example.attributes); },
+                         make_inputs(example, seed++));
       EXPECT_LE(check.worst, 1e-8) << check.where;
     }
   }

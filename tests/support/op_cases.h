@@ -35,7 +35,7 @@ struct RegisterOps {
 };
 
 // From JSON lists, for attributes.
-Ids ids_from(const nlohmann::json& nested);   // [[1, 2], [3, 4]] → shape [2, 2]
+Ids ids_from(const nlohmann::json& nested);    // [[1, 2], [3, 4]] → shape [2, 2]
 Mask mask_from(const nlohmann::json& nested);  // of 0 and 1
 
 // Inputs for an example: the same numbers at every run.

@@ -14,10 +14,9 @@ Var add(const Var& a, const Var& b) {
 }
 
 Var subtract(const Var& a, const Var& b) {
-  return record("subtract", combine(Binary::subtract, a.value(), b.value(), "subtract"), {a, b},
-                [](const Tensor& dy, Wanted wanted) {
-                  return grads(dy, wanted(1) ? apply(Unary::negate, dy) : Tensor());
-                });
+  return record(
+      "subtract", combine(Binary::subtract, a.value(), b.value(), "subtract"), {a, b},
+      [](const Tensor& dy, Wanted wanted) { return grads(dy, wanted(1) ? apply(Unary::negate, dy) : Tensor()); });
 }
 
 Var multiply(const Var& a, const Var& b) {
@@ -94,8 +93,7 @@ Var glu(const Var& x) {
 }
 
 Var scale_gradient(const Var& x, Real factor) {
-  return record("scale_gradient", x.value(), {x},
-                [factor](const Tensor& dy) { return grads(scaled(dy, factor)); });
+  return record("scale_gradient", x.value(), {x}, [factor](const Tensor& dy) { return grads(scaled(dy, factor)); });
 }
 
 }  // namespace heed

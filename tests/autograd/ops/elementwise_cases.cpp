@@ -28,15 +28,18 @@ const RegisterOps ops{
     binary_case("add", [](const Var& a, const Var& b) { return add(a, b); }),
     binary_case("subtract", [](const Var& a, const Var& b) { return subtract(a, b); }),
     binary_case("multiply", [](const Var& a, const Var& b) { return multiply(a, b); }),
-    binary_case("divide", [](const Var& a, const Var& b) { return divide(a, b); }, 0.5, 2),
+    binary_case(
+        "divide", [](const Var& a, const Var& b) { return divide(a, b); }, 0.5, 2),
     unary_case("negate", [](const Var& x) { return negate(x); }),
     unary_case("tanh", [](const Var& x) { return tanh(x); }),
     unary_case("sigmoid", [](const Var& x) { return sigmoid(x); }),
     unary_case("relu", [](const Var& x) { return relu(x); }),
     unary_case("gelu", [](const Var& x) { return gelu(x); }),
     unary_case("exp", [](const Var& x) { return exp(x); }),
-    unary_case("log", [](const Var& x) { return log(x); }, 0.5, 2),
-    unary_case("sqrt", [](const Var& x) { return sqrt(x); }, 0.5, 2),
+    unary_case(
+        "log", [](const Var& x) { return log(x); }, 0.5, 2),
+    unary_case(
+        "sqrt", [](const Var& x) { return sqrt(x); }, 0.5, 2),
     unary_case("square", [](const Var& x) { return square(x); }),
     {"scale",
      {{{Shape{3, 5}}, {{"factor", -1.5}}}},

@@ -1,0 +1,37 @@
+#include "heed/autograd/ops/embedding.h"
+
+#include "heed/base/threads.h"
+#include "heed/kernels/random.h"
+
+namespace heed {
+
+Var embedding(const Var& table, const Ids& ids) {
+  require(table.rank() == 2, "[embedding] the table is a matrix, not shape {}", table.shape().text());
+  const Index vocabulary = table.size(0), width = table.size(1);
+  const Ids rows = ids.contiguous();
+  for (const std::int32_t id : rows.values())
+    require(id >= 0 && id < vocabulary, "[embedding] id {} is outside the vocabulary of {}", id, vocabulary);
+  const Tensor from = table.value().contiguous();
+  Tensor y(ids.shape().append(width));
+  parallel_for(rows.size(), std::max<Index>(1, 32768 / std::max<Index>(width, 1)), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) std::copy_n(from.data() + rows.data()[i] * width, width, y.data() + i * width);
+  });
+  return record("embedding", y, {table}, [rows, width](const Tensor& dy) {
+    const Index n = rows.size();
+    return grads(Gradient::of_rows(rows.reshape(Shape{n}), dy.reshape(Shape{n, width})));
+  });
+}
+
+Var dropout(const Var& x, double rate, RandomKey key) {
+  require(rate >= 0 && rate < 1, "[dropout] the rate {} is outside [0, 1)", rate);
+  if (rate == 0) return x;
+  const auto masked = [rate = static_cast<Real>(rate), key](const Tensor& from) {
+    Tensor to(from.shape());
+    kernels::dropout(from.size(), rate, key, from.data(), to.data());
+    return to;
+  };
+  return record("dropout", masked(x.value().contiguous()), {x},
+                [masked](const Tensor& dy) { return grads(masked(dy)); });
+}
+
+}  // namespace heed

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "heed/autograd/var.h"
+
+namespace heed {
+
+struct CrossEntropy {
+  double label_smoothing = 0;
+  // Where the smoothed mass goes: over all classes (as PyTorch), or over all but the target (as tensor2tensor).
+  bool spare_target = false;
+  std::int32_t ignore = -1;  // targets of this id take no part (padding)
+  bool average = true;       // over the targets that take part; otherwise the sum
+};
+
+// Cross-entropy of logits [..., classes] against target ids [...], to one number. 0 if no target takes part. No second
+// buffer of the logits' size is made when the caller does not keep the logits.
+Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropy& options = {});
+
+}  // namespace heed

@@ -1,0 +1,78 @@
+#include "heed/autograd/ops/matrix.h"
+
+#include "heed/autograd/tensor_math.h"
+#include "heed/kernels/reduce.h"
+
+namespace heed {
+
+Var matmul(const Var& a, const Var& b, Transposed flip) {
+  require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape().text(),
+          b.shape().text());
+  const Tensor x = a.value(), y = b.value();
+  const Tensor left = flip.a ? transposed(x) : x, right = flip.b ? transposed(y) : y;
+  return record("matmul", product(left, right, "matmul"), {a, b},
+                [left, right, flip](const Tensor& dy, Wanted wanted) -> std::vector<Gradient> {
+                  // C = A B: dA = dC Bᵀ, dB = Aᵀ dC; of a transposed operand the transpose is computed.
+                  Tensor da, db;
+                  if (wanted(0))
+                    da = flip.a ? product(right, transposed(dy), "matmul") : product(dy, transposed(right), "matmul");
+                  if (wanted(1)) {
+                    const Index k = left.size(-1), n = dy.size(-1);
+                    if (right.rank() == 2 && left.rank() > 2) {  // the sum over the batch is part of the product
+                      const Tensor rows = left.reshape(Shape{left.size() / std::max<Index>(k, 1), k});
+                      const Tensor drows = dy.reshape(Shape{dy.size() / std::max<Index>(n, 1), n});
+                      db = flip.b ? product(transposed(drows), rows, "matmul")
+                                  : product(transposed(rows), drows, "matmul");
+                    } else {
+                      db = flip.b ? product(transposed(dy), left, "matmul") : product(transposed(left), dy, "matmul");
+                    }
+                  }
+                  return grads(std::move(da), std::move(db));
+                });
+}
+
+Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
+  require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(0),
+          "[linear] input {} does not fit weight {}", x.shape().text(), weight.shape().text());
+  const Index in = weight.size(0), out = weight.size(1), rows = x.size() / std::max<Index>(in, 1);
+  require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape().text(),
+          weight.shape().text());
+  const Tensor input = x.value().reshape(Shape{rows, in}), w = weight.value();
+  const Shape shape = x.shape().with(-1, out);
+  const bool plain = activation == Activation::identity;
+
+  Tensor y = product(input, w, "linear");
+  Tensor saved;  // what the activation's derivative is computed from
+  if (plain) {
+    if (bias) kernels::bias_activation(activation, rows, out, y.data(), bias.value().contiguous().data(), y.data());
+  } else if (kernels::saves_output(activation)) {
+    kernels::bias_activation(activation, rows, out, y.data(), bias ? bias.value().contiguous().data() : nullptr,
+                             y.data());
+    saved = y;
+  } else {
+    saved = y;
+    if (bias)
+      kernels::bias_activation(Activation::identity, rows, out, y.data(), bias.value().contiguous().data(), y.data());
+    y = apply(activation, saved);
+  }
+
+  const auto closure = [input, w, saved, activation, rows, out, plain](const Tensor& dy, Wanted wanted) {
+    Tensor dz = dy.reshape(Shape{rows, out});
+    if (!plain) {
+      Tensor before(dz.shape());
+      kernels::unary_backward(activation, dz.size(), dz.data(), saved.data(), before.data());
+      dz = before;
+    }
+    Tensor dx, dw, db;
+    if (wanted(0)) dx = product(dz, transposed(w), "linear").reshape(dy.shape().with(-1, w.size(0)));
+    if (wanted(1)) dw = product(transposed(input), dz, "linear");
+    if (wanted(2)) {
+      db = Tensor(Shape{out});
+      kernels::sum(1, rows, out, dz.data(), db.data());
+    }
+    return grads(std::move(dx), std::move(dw), std::move(db));
+  };
+  return record("linear", y.reshape(shape), {x, weight, bias}, closure);
+}
+
+}  // namespace heed

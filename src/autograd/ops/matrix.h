@@ -1,0 +1,18 @@
+#pragma once
+
+#include "heed/autograd/var.h"
+#include "heed/kernels/elementwise.h"
+
+namespace heed {
+
+struct Transposed {
+  bool a = false, b = false;
+};
+// a · b over the last two axes, either side transposed first; leading axes broadcast.
+Var matmul(const Var& a, const Var& b, Transposed transposed = {});
+
+using Activation = kernels::Unary;
+// f(x W + b): x [..., in], W [in, out], b [out] or an empty Var. Bias and activation are one pass.
+Var linear(const Var& x, const Var& weight, const Var& bias = {}, Activation activation = Activation::identity);
+
+}  // namespace heed

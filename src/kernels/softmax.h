@@ -1,0 +1,38 @@
+#pragma once
+
+#include "heed/base/real.h"
+
+namespace heed::kernels {
+
+// Which positions of a row take part. Row r reads at data + r * row_stride; null data means all take part.
+struct RowMask {
+  const bool* data = nullptr;
+  Index row_stride = 0;
+};
+
+// y[r, :] = softmax of x[r, :] over the positions that take part; 0 at the others. A row with no position is zeros.
+// y may be x. Relative error below 1e-6 in float.
+void softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y);
+// dx = y ∘ (dy - Σ dy ∘ y); dx may be dy.
+void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* dx);
+
+// y[r, :] = x[r, :] - log Σ exp x[r, :] at positions that take part, the lowest finite number at the others, zeros in
+// a row with no position. y may be x.
+void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y);
+// dx = dy - exp(y) Σ dy over positions that take part, 0 at the others; dx may be dy.
+void log_softmax_backward(Index rows, Index n, const Real* dy, const Real* y, RowMask mask, Real* dx);
+
+// Cross-entropy with a target distribution of `on` at the target plus `each` at every class (on + each n = 1):
+//   loss[r] = log Σ_j exp x[r, j] - on x[r, target] - each Σ_j x[r, j]
+// log_sum[r] keeps log Σ exp. Rows whose target is `ignore` get loss 0.
+struct TargetWeights {
+  Real on, each;
+  std::int32_t ignore;
+};
+void cross_entropy(Index rows, Index n, const Real* x, const std::int32_t* targets, TargetWeights weights,
+                   Real* log_sum, Real* loss);
+// dx[r, :] = factor[r] (softmax(x[r, :]) - each - on at the target); zeros for ignored rows. dx may be x.
+void cross_entropy_backward(Index rows, Index n, const Real* x, const std::int32_t* targets, TargetWeights weights,
+                            const Real* log_sum, const Real* factor, Real* dx);
+
+}  // namespace heed::kernels

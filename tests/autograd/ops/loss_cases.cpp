@@ -1,0 +1,27 @@
+#include "heed/autograd/ops/loss.h"
+
+#include "support/op_cases.h"
+
+namespace heed::test {
+namespace {
+
+const RegisterOps ops{
+    {"cross_entropy",
+     {{{Shape{3, 5}}, {{"targets", {1, 0, 4}}}},
+      {{Shape{3, 5}}, {{"targets", {1, 0, 4}}, {"label_smoothing", 0.1}}},
+      {{Shape{2, 2, 19}}, {{"targets", {{1, 18}, {0, 0}}}, {"label_smoothing", 0.2}, {"ignore", 0}}},
+      {{Shape{3, 5}}, {{"targets", {1, 0, 4}}, {"label_smoothing", 0.1}, {"spare_target", true}}},
+      {{Shape{3, 5}}, {{"targets", {1, 2, 4}}, {"average", false}}},
+      {{Shape{2, 3}}, {{"targets", {0, 0}}, {"ignore", 0}}}},
+     [](std::span<const Var> x, const Attributes& a) {
+       CrossEntropy options;
+       options.label_smoothing = a.value("label_smoothing", 0.0);
+       options.spare_target = a.value("spare_target", false);
+       options.ignore = a.value("ignore", -1);
+       options.average = a.value("average", true);
+       return cross_entropy(x[0], ids_from(a.at("targets")), options);
+     }},
+};
+
+}  // namespace
+}  // namespace heed::test
