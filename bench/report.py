@@ -113,7 +113,7 @@ def markdown(report):
         f"Heed {versions['heed']} with oneDNN {versions['onednn']}, PyTorch {versions['torch']}, "
         f"Python {versions['python']}  ",
         f"FMA peak, measured in this run: {peaks}  ",
-        f"Medians of {report['turns']} alternating turns. Meanwhile the resting workers used "
+        f"Medians of {report['turns']} alternating turns, {report['clock']} time. Meanwhile the resting workers used "
         f"{disturbance['idle_workers'] / seconds:.2f} of a core and the rest of the machine "
         f"{max(0, disturbance['others']) / seconds:.2f}.",
         "",

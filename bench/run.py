@@ -151,7 +151,7 @@ class Contestant:
         self.worker.ask("prepare", self.case_name, threads)
 
     def calibrate(self, seconds):
-        once = self.worker.ask("run", 1)["seconds"]
+        once = self.worker.ask("run", 1)["processor"]
         self.repetitions = max(1, min(1000, round(seconds / max(once, 1e-9))))
         return once
 
@@ -193,7 +193,7 @@ class Session:
         resting = [worker for worker in self.workers() if worker is not contestant.worker]
         before = [w.cpu_seconds() for w in resting], contestant.worker.cpu_seconds(), machine_busy_seconds()
         begin = time.perf_counter()
-        contestant.samples.append(contestant.worker.ask("run", contestant.repetitions)["seconds"])
+        contestant.samples.append(contestant.worker.ask("run", contestant.repetitions)[self.options.clock])
         self.disturbance["seconds"] += time.perf_counter() - begin
         rested = sum(w.cpu_seconds() for w in resting) - sum(before[0])
         worked = contestant.worker.cpu_seconds() - before[1]
@@ -355,6 +355,12 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--only", action="append", metavar="NAME", help="cases by name or pattern; may be repeated")
     parser.add_argument("--threads", default=str(os.cpu_count()), help="thread counts, e.g. 1,2 (default: all cores)")
+    parser.add_argument(
+        "--clock",
+        choices=("wall", "processor"),
+        default="wall",
+        help="what a second is; processor time makes sense with --threads 1 on a machine that others use too",
+    )
     parser.add_argument("--turns", type=int, help="turns of each contestant (default 11, quick 3)")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave out torch.compile")
     parser.add_argument("--no-memory", dest="memory", action="store_false", help="leave out peak memory")
@@ -395,6 +401,7 @@ def main():
         "machine": machine(),
         "versions": {"python": platform.python_version()},
         "turns": options.turns,
+        "clock": options.clock,
         "cases": [],
     }
     report["versions"].update(session.heed.ask("version"))
@@ -405,20 +412,25 @@ def main():
             print(f"{case.title}, {threads} threads", file=sys.stderr, flush=True)
             report["cases"].append(session.measure(case, threads))
             peaks.append(session.fma(sorted({1, *options.threads})))
+            write(report, peaks, session.disturbance, options.out)  # so that an interrupted run leaves what it has
+    session.close()
+    if not options.only:
+        report["start"] = start_time(options.heed_bench, python, options.turns)
+    print(write(report, peaks, session.disturbance, options.out))
+
+
+def write(report, peaks, disturbance, folder):
     # A peak is what nothing disturbed, hence the best of the run.
     report["fma_peak"] = {count: max(peak[count] for peak in peaks) for count in peaks[0]}
     for record in report["cases"]:
         for label in ("heed", "bare", "torch", "compiled"):
             if "gflops" in record.get(label, {}):
                 record[label]["of_peak"] = record[label]["gflops"] / report["fma_peak"][str(record["threads"])]
-    report["disturbance"] = session.disturbance
-    session.close()
-    if not options.only:
-        report["start"] = start_time(options.heed_bench, python, options.turns)
-    (options.out / "engine.json").write_text(json.dumps(report, indent=1) + "\n")
+    report["disturbance"] = disturbance
+    (folder / "engine.json").write_text(json.dumps(report, indent=1) + "\n")
     text = markdown(report)
-    (options.out / "engine.md").write_text(text)
-    print(text)
+    (folder / "engine.md").write_text(text)
+    return text
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Single ops and layers, forward and backward.
 #include "engine/case.h"
+#include "engine/differentiated.h"
 #include "heed/autograd/ops/loss.h"
 #include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/norm.h"
@@ -7,28 +8,6 @@
 
 namespace heed::bench {
 namespace {
-
-struct Input {
-  const char* gradient;  // its name in the results
-  Var var;
-};
-
-// A step: the value of f and the gradients of all inputs.
-template <class F>
-Step differentiated(std::vector<Input> inputs, Tensor dy, F f) {
-  return [=](Results* results) {
-    Gradients gradients;
-    Tensor y;
-    {
-      const Var value = f(inputs);
-      if (results) y = value.value();
-      backward(value, dy, gradients);
-    }
-    if (!results) return;
-    *results = {{"y", y}};
-    for (const auto& [name, var] : inputs) results->emplace_back(name, gradients.of(var));
-  };
-}
 
 const Case linear_forward("linear-forward", [] {
   const Tensor x = filled({2048, 512}, 1), w = filled({512, 2048}, 2, 0.05f), b = filled({2048}, 3);

@@ -4,7 +4,7 @@
 //   cases                     the names it knows
 //   prepare <case> <threads>  makes the case's data
 //   check                     does the case's work three times and summarises what it computed
-//   run <times>               seconds for one repetition
+//   run <times>               seconds for one repetition, by the clock and of all its threads' processor time
 //   memory                    resident bytes of the process now and at most since `prepare`, most bytes of the pool
 //   version                   versions and SIMD target
 //   fma <threads>             GFLOP/s of the yardstick
@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
+
+#include <time.h>
 
 #include <chrono>
 #include <cmath>
@@ -55,12 +57,19 @@ json check(const Step& step) {
   return all;
 }
 
-double seconds_per_run(const Step& step, int times) {
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+json timed(const Step& step, int times) {
   step(nullptr);  // the caches are cold after the other worker's turn
+  const double processor = processor_seconds();
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < times; ++i) step(nullptr);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  return taken.count() / times;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  return {{"wall", wall.count() / times}, {"processor", (processor_seconds() - processor) / times}};
 }
 
 std::size_t resident_bytes(const std::string& which) {
@@ -103,7 +112,7 @@ json answer(const std::string& line, Step& step) {
     if (command == "check") return {{"results", check(step)}};
     int times = 1;
     words >> times;
-    return {{"seconds", seconds_per_run(step, times)}};
+    return timed(step, times);
   }
   if (command == "memory")
     return {{"resident", resident_bytes("VmRSS")},

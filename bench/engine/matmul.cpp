@@ -3,10 +3,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "engine/case.h"
-#if __has_include("heed/autograd/ops/matrix.h")
 #include "heed/autograd/ops/matrix.h"
-#define HAVE_MATRIX
-#endif
 
 namespace heed::bench {
 namespace {
@@ -17,15 +14,11 @@ struct Sizes {
 
 Step product(Sizes sizes) {
   const Tensor a = filled({sizes.m, sizes.k}, 1), b = filled({sizes.k, sizes.n}, 2);
-#ifdef HAVE_MATRIX
   return [=](Results* results) {
     const NoGradient no_gradient;
     const Var c = matmul(a, b);
     if (results) *results = {{"c", c.value()}};
   };
-#else
-  return {};
-#endif
 }
 
 Step bare_product(Sizes sizes) {

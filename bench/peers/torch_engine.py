@@ -170,12 +170,16 @@ def recurrent(kind, gates):
         module = kind(512, 512)
         scale = 1 / math.sqrt(512)
         with torch.no_grad():
-            # Heed's [in, gates·hidden] numbers, transposed into PyTorch's layout.
+            # Heed's [in, gates·hidden] numbers, transposed into PyTorch's layout. Of PyTorch's two biases only the
+            # GRU's candidate needs the second.
             module.weight_ih_l0.copy_(filled((512, gates * 512), 2, scale).t())
             module.weight_hh_l0.copy_(filled((512, gates * 512), 3, scale).t())
             module.bias_ih_l0.copy_(filled((gates * 512,), 4, scale))
-            module.bias_hh_l0.copy_(filled((gates * 512,), 5, scale))
-        x, dy = leaf((30, 64, 512), 1), filled((30, 64, 512), 6)
+            module.bias_hh_l0.zero_()
+            if kind is torch.nn.GRU:
+                module.bias_hh_l0[1024:] = filled((512,), 5, scale)
+        x, dy = (filled((64, 30, 512), seed).transpose(0, 1).contiguous() for seed in (1, 6))
+        x.requires_grad_()
         weights = [module.weight_ih_l0, module.weight_hh_l0, module.bias_ih_l0, module.bias_hh_l0]
         forward = compiled(lambda x: module(x)[0])
 
@@ -183,7 +187,8 @@ def recurrent(kind, gates):
             y = forward(x)
             dx, dw, du, db, dc = torch.autograd.grad(y, [x, *weights], dy)
             if keep:
-                return {"y": y, "dx": dx, "dw": dw.t(), "du": du.t(), "db": db, "dc": dc}
+                result = {"y": y.transpose(0, 1), "dx": dx.transpose(0, 1), "dw": dw.t(), "du": du.t(), "db": db}
+                return {**result, "dc": dc[1024:]} if kind is torch.nn.GRU else result
 
         return step
 
@@ -373,12 +378,12 @@ def check(step):
     return results
 
 
-def seconds_per_run(step, times):
+def timed(step, times):
     step(False)  # the caches are cold after the other worker's turn
-    begin = time.perf_counter()
+    processor, begin = time.process_time(), time.perf_counter()
     for _ in range(times):
         step(False)
-    return (time.perf_counter() - begin) / times
+    return {"wall": (time.perf_counter() - begin) / times, "processor": (time.process_time() - processor) / times}
 
 
 def resident_bytes(which):
@@ -416,7 +421,7 @@ class Worker:
         if command == "check":
             return {"results": check(self.step)}
         if command == "run":
-            return {"seconds": seconds_per_run(self.step, int(words[0]))}
+            return timed(self.step, int(words[0]))
         if command == "memory":
             return {"resident": resident_bytes("VmRSS"), "peak": resident_bytes("VmHWM")}
         raise ValueError(f"unknown command {command}")
