@@ -33,18 +33,19 @@ using nlohmann::json;
 namespace heed::bench {
 namespace {
 
-// Sums in double of x, x² and x·w for fixed pseudo-random weights w, and a few single numbers.
+// Sums in double of x, |x|, x² and x·w for fixed pseudo-random weights w, and a few single numbers.
 json summary(const Tensor& tensor) {
   const Tensor x = tensor.contiguous();
   const Index n = x.size();
-  double sum = 0, squares = 0, weighted = 0;
+  double sum = 0, magnitude = 0, squares = 0, weighted = 0;
   const Tensor weights = filled({n}, 99);
   for (Index i = 0; i < n; ++i) {
     const double value = x.data()[i];
-    sum += value, squares += value * value, weighted += value * weights.data()[i];
+    sum += value, magnitude += std::abs(value), squares += value * value, weighted += value * weights.data()[i];
   }
   const std::vector<double> elements{x.data()[0], x.data()[n / 3], x.data()[n / 2], x.data()[n - 1]};
-  return {{"count", n}, {"sum", sum}, {"squares", squares}, {"weighted", weighted}, {"elements", elements}};
+  return {{"count", n},         {"sum", sum},           {"magnitude", magnitude},
+          {"squares", squares}, {"weighted", weighted}, {"elements", elements}};
 }
 
 json check(const Step& step) {
