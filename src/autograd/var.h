@@ -200,6 +200,9 @@ Var record(const char* op, Tensor value, std::span<const Var> inputs, Closure&& 
   return detail::record_nodes(op, std::move(value), std::move(nodes), std::forward<Closure>(closure));
 }
 
+// For captures: a tensor that backward needs only if some other input wants a gradient.
+inline Tensor kept_if(bool needed, const Tensor& tensor) { return needed ? tensor : Tensor(); }
+
 // The list a closure returns.
 template <class... Each>
 std::vector<Gradient> grads(Each&&... each) {

@@ -1,8 +1,10 @@
 #include "heed/kernels/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/base/threads.h"
+#include "heed/kernels/nan_order.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/elementwise.cpp"
@@ -15,20 +17,25 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-// gelu(x) = x/2 (1 + tanh(u)), u = c (x + 0.044715 x³), c = √(2/π)
-constexpr double kGeluScale = 0.7978845608028654, kGeluCubic = 0.044715;
+// gelu(x) = x/2 (1 + tanh u) = x σ(2u), u = √(2/π) (x + 0.044715 x³): the second form does not cancel where tanh u is
+// near -1. Beyond ±kGeluEnd the function is 0 or x and its slope 0 or 1; stopping there keeps infinities out.
+constexpr double kGeluScale = 1.5957691216057308, kGeluCubic = 0.044715, kGeluEnd = 50;
 
 HWY_INLINE V gelu(V x) {
-  const V x2 = hn::Mul(x, x);
-  const V u = hn::Mul(hn::Mul(x, set(kGeluScale)), hn::MulAdd(x2, set(kGeluCubic), set(1)));
-  return hn::Mul(hn::Mul(x, set(0.5)), hn::Add(set(1), tanh(u)));
+  x = at_least(x, -kGeluEnd);
+  const V u2 = hn::Mul(hn::Mul(x, set(kGeluScale)), hn::MulAdd(hn::Mul(x, x), set(kGeluCubic), set(1)));
+  return hn::Mul(x, sigmoid(u2));
 }
+// σ(2u) + x σ(2u) σ(-2u) 2u', both σ from e = exp(-|2u|), which cannot overflow.
 HWY_INLINE V gelu_slope(V x) {
+  x = at_least(at_most(x, kGeluEnd), -kGeluEnd);
   const V x2 = hn::Mul(x, x);
-  const V t = tanh(hn::Mul(hn::Mul(x, set(kGeluScale)), hn::MulAdd(x2, set(kGeluCubic), set(1))));
-  const V du = hn::Mul(set(kGeluScale), hn::MulAdd(x2, set(3 * kGeluCubic), set(1)));
-  const V sech2 = hn::NegMulAdd(t, t, set(1));
-  return hn::Mul(set(0.5), hn::Add(hn::Add(set(1), t), hn::Mul(x, hn::Mul(sech2, du))));
+  const V u2 = hn::Mul(hn::Mul(x, set(kGeluScale)), hn::MulAdd(x2, set(kGeluCubic), set(1)));
+  const V du2 = hn::Mul(set(kGeluScale), hn::MulAdd(x2, set(3 * kGeluCubic), set(1)));
+  const V e = exp(hn::Neg(hn::Abs(u2)));
+  const V near_one = hn::Div(set(1), hn::Add(set(1), e)), near_zero = hn::Mul(e, near_one);
+  const V gate = hn::IfThenElse(hn::Lt(x, set(0)), near_zero, near_one);
+  return hn::MulAdd(hn::Mul(x, du2), hn::Mul(near_one, near_zero), gate);
 }
 // Highway's logarithm is made for positive finite numbers; this adds the edges.
 HWY_INLINE V log(V x) {
@@ -165,25 +172,24 @@ Index first_not_finite_range(Index n, const Real* x) {
   return -1;
 }
 
+HWY_INLINE auto load_as_double(const float* x) {
+  const hn::ScalableTag<double> wide;
+  return hn::PromoteTo(wide, hn::LoadU(hn::Rebind<float, decltype(wide)>(), x));
+}
+HWY_INLINE auto load_as_double(const double* x) { return hn::LoadU(hn::ScalableTag<double>(), x); }
+
 double sum_of_squares_range(Index n, const Real* x) {
-  // Blocks short enough for Real, then double.
-  constexpr Index kBlock = 4096;
-  double total = 0;
-  for (Index begin = 0; begin < n; begin += kBlock) {
-    const Index end = begin + kBlock < n ? begin + kBlock : n;
-    V sum = set(0);
-    for_each_vector(
-        end - begin,
-        [&](Index i) HWY_ATTR {
-          const V v = load(x + begin + i);
-          sum = hn::MulAdd(v, v, sum);
-        },
-        [&](Index i, Index rest) HWY_ATTR {
-          const V v = load_part(x + begin + i, rest);
-          sum = hn::MulAdd(v, v, sum);
-        });
-    total += static_cast<double>(sum_lanes(sum));
+  const hn::ScalableTag<double> wide;
+  const Index step = static_cast<Index>(hn::Lanes(wide));
+  auto even = hn::Zero(wide), odd = hn::Zero(wide);
+  Index i = 0;
+  for (; i + 2 * step <= n; i += 2 * step) {
+    const auto v = load_as_double(x + i), w = load_as_double(x + i + step);
+    even = hn::MulAdd(v, v, even);
+    odd = hn::MulAdd(w, w, odd);
   }
+  double total = hn::GetLane(hn::SumOfLanes(wide, hn::Add(even, odd)));
+  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return total;
 }
 
@@ -264,14 +270,14 @@ void glu_backward(Index rows, Index n, const Real* dy, const Real* x, Real* dx) 
 void maxout(Index n, Index pieces, const Real* x, Real* y) {
   for (Index i = 0; i < n; ++i) {
     const Real* group = x + i * pieces;
-    y[i] = *std::max_element(group, group + pieces);
+    y[i] = *std::max_element(group, group + pieces, below);
   }
 }
 
 void maxout_backward(Index n, Index pieces, const Real* dy, const Real* x, Real* dx) {
   for (Index i = 0; i < n; ++i) {
     const Real* group = x + i * pieces;
-    const Index largest = std::max_element(group, group + pieces) - group;
+    const Index largest = std::max_element(group, group + pieces, below) - group;
     for (Index piece = 0; piece < pieces; ++piece) dx[i * pieces + piece] = piece == largest ? dy[i] : Real{0};
   }
 }

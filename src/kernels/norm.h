@@ -4,10 +4,10 @@
 
 namespace heed::kernels {
 
-// Layer norm (Ba, Kiros, Hinton 2016) of rows × n: z = x + residual (residual may be null: z = x),
+// Layer norm (Ba, Kiros, Hinton 2016) of rows × n, n at least 1: z = x + residual (residual may be null: z = x),
 //   y = (z - mean) / √(variance + epsilon) ∘ gain + bias.
 // sum receives z if residual is given (it may be x or residual); moments receives (mean, 1/√(variance + epsilon)) per
-// row. y may be x, residual or sum only if no residual is given or sum is elsewhere.
+// row. y may be x or residual, but not sum. A row with NaN or infinity is NaN throughout.
 struct LayerNorm {
   Index rows, n;
   Real epsilon;

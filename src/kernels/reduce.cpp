@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/threads.h"
-#include "heed/kernels/elementwise.h"
+#include "heed/kernels/nan_order.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/reduce.cpp"
@@ -32,10 +32,10 @@ Real sum_row(Index n, const Real* x) {
 
 Real largest_of_row(Index n, const Real* x) {
   const Index step = lanes();
-  if (n < step) return *std::max_element(x, x + n);
+  if (n < step) return *std::max_element(x, x + n, below);
   V best = load(x);
-  for (Index i = step; i + step <= n; i += step) best = hn::Max(best, load(x + i));
-  best = hn::Max(best, load(x + n - step));  // the last ones, overlapping
+  for (Index i = step; i + step <= n; i += step) best = larger(best, load(x + i));
+  best = larger(best, load(x + n - step));  // the last ones, overlapping
   return max_lanes(best);
 }
 
@@ -69,7 +69,7 @@ void sum_columns(Index axis, Index inner, Index begin, Index end, const Real* x,
 void largest_columns(Index axis, Index inner, const Real* x, Real* y) {
   std::copy_n(x, inner, y);
   for (Index a = 1; a < axis; ++a)
-    transform(inner, y, x + a * inner, y, [](V best, V v) HWY_ATTR { return hn::Max(best, v); });
+    transform(inner, y, x + a * inner, y, [](V best, V v) HWY_ATTR { return larger(best, v); });
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE
@@ -124,7 +124,7 @@ void largest_backward(Index outer, Index axis, Index inner, const Real* dy, cons
     for (Index i = 0; i < inner; ++i) {
       for (Index a = 0; a < axis; ++a) {
         const Index at = (o * axis + a) * inner + i;
-        if (x[at] != y[o * inner + i]) continue;
+        if (below(x[at], y[o * inner + i])) continue;
         dx[at] = dy[o * inner + i];
         break;
       }

@@ -30,17 +30,38 @@ HWY_INLINE V load(const Real* from) { return hn::LoadU(D(), from); }
 HWY_INLINE void store(V value, Real* to) { hn::StoreU(value, D(), to); }
 // The first `count` < lanes() elements; the others read as zero and are not written.
 HWY_INLINE V load_part(const Real* from, Index count) {
+#if HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2
+  // Without masked loads Highway's MaskedLoad is a whole, aligned load, which may read where nothing is mapped.
+  HWY_ALIGN Real lane[hn::MaxLanes(D())] = {};
+  for (Index i = 0; i < count; ++i) lane[i] = from[i];
+  return hn::Load(D(), lane);
+#else
   return hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(count)), D(), from);
+#endif
 }
 HWY_INLINE void store_part(V value, Real* to, Index count) {
   hn::BlendedStore(value, hn::FirstN(D(), static_cast<size_t>(count)), D(), to);
 }
 HWY_INLINE Real sum_lanes(V value) { return hn::GetLane(hn::SumOfLanes(D(), value)); }
-HWY_INLINE Real max_lanes(V value) { return hn::GetLane(hn::MaxOfLanes(D(), value)); }
 
-// Both keep a NaN in x (x86 min/max return the second operand when one is NaN).
-HWY_INLINE V at_most(V x, double limit) { return hn::Min(set(limit), x); }
-HWY_INLINE V at_least(V x, double limit) { return hn::Max(set(limit), x); }
+// The smaller and the larger of a and b, and b where b is NaN: what x86 and Arm do, but Highway's scalar target does
+// not.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE V min_or_nan(V a, V b) { return hn::IfThenElse(hn::Lt(a, b), a, b); }
+HWY_INLINE V max_or_nan(V a, V b) { return hn::IfThenElse(hn::Gt(a, b), a, b); }
+#else
+HWY_INLINE V min_or_nan(V a, V b) { return hn::Min(a, b); }
+HWY_INLINE V max_or_nan(V a, V b) { return hn::Max(a, b); }
+#endif
+HWY_INLINE V at_most(V x, double limit) { return min_or_nan(set(limit), x); }
+HWY_INLINE V at_least(V x, double limit) { return max_or_nan(set(limit), x); }
+
+// For running maxima: NaN once either is NaN.
+HWY_INLINE V larger(V best, V v) { return hn::IfThenElse(hn::IsNaN(v), v, max_or_nan(v, best)); }
+HWY_INLINE Real max_lanes(V value) {
+  if (!hn::AllFalse(D(), hn::IsNaN(value))) return std::numeric_limits<Real>::quiet_NaN();
+  return hn::GetLane(hn::MaxOfLanes(D(), value));
+}
 
 // exp(x) - 1 = 2^n (e^r - 1) + (2^n - 1) with x = n ln 2 + r, |r| <= ln 2 / 2; e^r - 1 is r times a Taylor sum long
 // enough for the type. The pieces are shared by exp, expm1 and tanh.
@@ -86,14 +107,14 @@ HWY_INLINE ExpParts exp_parts(V x) {
   return {expm1_of_small(r), power(half), power(hn::Sub(whole, half))};
 }
 
-// e^x. Relative error below 2 ulp; 0 below the range, infinity above, NaN for NaN.
+// e^x. Error below 1.5 ulp, denormal results included; 0 below the range, infinity above, NaN for NaN.
 HWY_INLINE V exp(V x) {
   x = at_least(at_most(x, kFloat ? 89.0 : 710.0), kFloat ? -104.0 : -746.0);
   const ExpParts p = exp_parts(x);
   return hn::Mul(hn::Mul(hn::Add(p.fraction, set(1)), p.scale), p.rescale);
 }
 
-// tanh x = t / (t + 2), t = e^{2x} - 1: no cancellation near 0. Relative error below 4 ulp.
+// tanh x = t / (t + 2), t = e^{2x} - 1: no cancellation near 0. Error below 4 ulp.
 HWY_INLINE V tanh(V x) {
   x = at_least(at_most(x, kFloat ? 10.0 : 20.0), kFloat ? -10.0 : -20.0);  // beyond, tanh rounds to 1
   const ExpParts p = exp_parts(hn::Add(x, x));
@@ -102,7 +123,7 @@ HWY_INLINE V tanh(V x) {
   return hn::Div(t, hn::Add(t, set(2)));
 }
 
-// 1 / (1 + e^{-x}). Relative error below 4 ulp where the result is a normal number.
+// 1 / (1 + e^{-x}). Error below 3 ulp where the result is a normal number, else it may be 0.
 HWY_INLINE V sigmoid(V x) { return hn::Div(set(1), hn::Add(set(1), exp(hn::Neg(x)))); }
 
 // Applies f to n elements in order: f(count, offset) with count = lanes() for whole vectors, less for the last.

@@ -17,6 +17,7 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
+// May miss a NaN, which the sum of exponentials meets again.
 HWY_INLINE Real largest(Index n, const Real* x) {
   V best = hn::Set(D(), kNone);
   for_each_vector(
@@ -62,12 +63,17 @@ HWY_INLINE const Real* masked_row(Index n, const Real* x, const bool* allowed, R
   return scratch;
 }
 
+// Whether no position takes part, given the largest value. A NaN among -infinities is not nothing.
+HWY_INLINE bool is_empty(Index n, const Real* row, Real top) {
+  return top == kNone && std::none_of(row, row + n, [](Real v) { return std::isnan(v); });
+}
+
 void softmax_rows(Index begin, Index end, Index n, const Real* x, RowMask mask, Real* y) {
   for (Index r = begin; r < end; ++r) {
     Real* to = y + r * n;
     const Real* from = masked_row(n, x + r * n, mask.data ? mask.data + r * mask.row_stride : nullptr, to);
     const Real top = largest(n, from);
-    if (top == kNone) {
+    if (is_empty(n, from, top)) {
       std::fill_n(to, n, Real{0});
       continue;
     }
@@ -88,7 +94,7 @@ void log_softmax_rows(Index begin, Index end, Index n, const Real* x, RowMask ma
     Real* to = y + r * n;
     const Real* from = masked_row(n, x + r * n, mask.data ? mask.data + r * mask.row_stride : nullptr, to);
     const Real top = largest(n, from);
-    if (top == kNone) {
+    if (is_empty(n, from, top)) {
       std::fill_n(to, n, Real{0});
       continue;
     }

@@ -11,20 +11,23 @@ struct RowMask {
 };
 
 // y[r, :] = softmax of x[r, :] over the positions that take part; 0 at the others. A row with no position is zeros.
-// y may be x. Relative error below 1e-6 in float.
+// -infinity counts as a position that does not take part; NaN or +infinity at one that does makes the whole row NaN.
+// y may be x. Relative error below (16 + max - x + n / lanes) 2^-24 in float: x - max and the sum are rounded.
 void softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y);
 // dx = y ∘ (dy - Σ dy ∘ y); dx may be dy.
 void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* dx);
 
 // y[r, :] = x[r, :] - log Σ exp x[r, :] at positions that take part, the lowest finite number at the others, zeros in
-// a row with no position. y may be x.
+// a row with no position; -infinity, +infinity and NaN as in softmax. y may be x. Error below (16 + n / lanes) 2^-24
+// (1 + |x| + |y|) in float.
 void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y);
 // dx = dy - exp(y) Σ dy over positions that take part, 0 at the others; dx may be dy.
 void log_softmax_backward(Index rows, Index n, const Real* dy, const Real* y, RowMask mask, Real* dx);
 
 // Cross-entropy with a target distribution of `on` at the target plus `each` at every class (on + each n = 1):
 //   loss[r] = log Σ_j exp x[r, j] - on x[r, target] - each Σ_j x[r, j]
-// log_sum[r] keeps log Σ exp. Rows whose target is `ignore` get loss 0.
+// log_sum[r] keeps log Σ exp. Rows whose target is `ignore` get loss 0. A class at -infinity is ruled out: the loss is
+// infinite if it is the target or `each` is not 0. NaN, +infinity or nothing but -infinity in a row: the loss is NaN.
 struct TargetWeights {
   Real on, each;
   std::int32_t ignore;

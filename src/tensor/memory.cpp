@@ -29,7 +29,7 @@ struct alignas(kAlignment) Block {
 };
 static_assert(sizeof(Block) == kAlignment);
 
-std::size_t class_of(std::size_t bytes) {
+constexpr std::size_t class_of(std::size_t bytes) {
   const std::size_t units = std::max<std::size_t>((bytes + kAlignment - 1) / kAlignment, kSteps);
   const int log = std::bit_width(units) - 1;  // units in [2^log, 2^(log+1)), log >= 3
   const std::size_t step = std::size_t{1} << (log - 3);
@@ -37,7 +37,7 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(log - 3) * kSteps + above;
 }
 
-std::size_t bytes_of(std::size_t size_class) {
+constexpr std::size_t bytes_of(std::size_t size_class) {
   const std::size_t log = size_class / kSteps + 3, above = size_class % kSteps;
   return ((std::size_t{1} << log) + (above << (log - 3))) * kAlignment;
 }
@@ -79,7 +79,7 @@ Shared& shared() {
 }
 
 struct ThreadCache {
-  std::array<FreeList, kSmall / kAlignment> free;  // more than enough classes for sizes up to kSmall
+  std::array<FreeList, class_of(kSmall) + 1> free;
   ~ThreadCache() { hand_over(); }
   void hand_over() {
     const std::lock_guard lock(shared().mutex);

@@ -20,8 +20,8 @@ Var subtract(const Var& a, const Var& b) {
 }
 
 Var multiply(const Var& a, const Var& b) {
-  const Tensor x = a.value(), y = b.value();
-  return record("multiply", combine(Binary::multiply, x, y, "multiply"), {a, b},
+  const Tensor x = kept_if(b.wants_gradient(), a.value()), y = kept_if(a.wants_gradient(), b.value());
+  return record("multiply", combine(Binary::multiply, a.value(), b.value(), "multiply"), {a, b},
                 [x, y](const Tensor& dy, Wanted wanted) {
                   return grads(wanted(0) ? multiply(dy, y) : Tensor(), wanted(1) ? multiply(dy, x) : Tensor());
                 });

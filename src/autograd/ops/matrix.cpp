@@ -8,17 +8,17 @@ namespace heed {
 Var matmul(const Var& a, const Var& b, Transposed flip) {
   require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape().text(),
           b.shape().text());
-  const Tensor x = a.value(), y = b.value();
-  const Tensor left = flip.a ? transposed(x) : x, right = flip.b ? transposed(y) : y;
-  return record("matmul", product(left, right, "matmul"), {a, b},
-                [left, right, flip](const Tensor& dy, Wanted wanted) -> std::vector<Gradient> {
+  const Tensor x = flip.a ? transposed(a.value()) : a.value(), y = flip.b ? transposed(b.value()) : b.value();
+  const Tensor left = kept_if(b.wants_gradient(), x), right = kept_if(a.wants_gradient(), y);
+  return record("matmul", product(x, y, "matmul"), {a, b},
+                [left, right, flip, flat = y.rank() == 2](const Tensor& dy, Wanted wanted) {
                   // C = A B: dA = dC Bᵀ, dB = Aᵀ dC; of a transposed operand the transpose is computed.
                   Tensor da, db;
                   if (wanted(0))
                     da = flip.a ? product(right, transposed(dy), "matmul") : product(dy, transposed(right), "matmul");
                   if (wanted(1)) {
                     const Index k = left.size(-1), n = dy.size(-1);
-                    if (right.rank() == 2 && left.rank() > 2) {  // the sum over the batch is part of the product
+                    if (flat && left.rank() > 2) {  // the sum over the batch is part of the product
                       const Tensor rows = left.reshape(Shape{left.size() / std::max<Index>(k, 1), k});
                       const Tensor drows = dy.reshape(Shape{dy.size() / std::max<Index>(n, 1), n});
                       db = flip.b ? product(transposed(drows), rows, "matmul")
@@ -56,7 +56,8 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
     y = apply(activation, saved);
   }
 
-  const auto closure = [input, w, saved, activation, rows, out, plain](const Tensor& dy, Wanted wanted) {
+  const auto closure = [input = kept_if(weight.wants_gradient(), input), w = kept_if(x.wants_gradient(), w), saved,
+                        activation, rows, out, plain](const Tensor& dy, Wanted wanted) {
     Tensor dz = dy.reshape(Shape{rows, out});
     if (!plain) {
       Tensor before(dz.shape());

@@ -1,0 +1,129 @@
+#include "heed/kernels/ref/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/kernel_testing.h"
+
+namespace heed::kernels {
+namespace {
+
+using namespace heed::test;
+
+struct Product {
+  Index m, n, k;
+};
+
+// A stored matrix with `extra` elements between its rows.
+struct Stored {
+  Index stride;
+  bool transposed;
+  Buffer data;
+  Stored(Index rows, Index columns, bool flip, Index extra, std::uint64_t seed, Place place)
+      : stride(std::max<Index>(1, (flip ? rows : columns) + extra)),
+        transposed(flip),
+        data(normal_values((flip ? columns : rows) * stride, seed), place) {}
+  Matrix matrix() const { return {data.data(), stride, transposed}; }
+};
+
+TEST(Gemm, MatchesItsTwin) {
+  constexpr Product kProducts[] = {{1, 1, 1},    {1, 17, 33},  {17, 1, 33},   {33, 17, 1},  {3, 5, 7},
+                                   {16, 16, 16}, {31, 33, 65}, {64, 48, 128}, {7, 129, 257}};
+  struct Factors {
+    Real alpha, beta;
+  };
+  constexpr Factors kFactors[] = {{1, 0}, {1, 1}, {Real(0.5), Real(-2)}};
+  for (const auto& [m, n, k] : kProducts) {
+    for (const bool a_flip : {false, true}) {
+      for (const bool b_flip : {false, true}) {
+        for (const Index extra : {0, 3}) {
+          for (const auto& [alpha, beta] : kFactors) {
+            for (const Place place : kPlaces) {
+              SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << (a_flip ? " At" : " A")
+                                              << (b_flip ? " Bt" : " B") << " extra " << extra << " beta " << beta);
+              const Stored a(m, k, a_flip, extra, 1, place), b(k, n, b_flip, extra, 2, place);
+              const Stored got(m, n, false, extra, 3, place), want(m, n, false, extra, 3, place);
+              if (beta == 0)  // need not be initialised
+                for (Index r = 0; r < m; ++r)
+                  for (Index c = 0; c < n; ++c) got.data[r * got.stride + c] = std::numeric_limits<Real>::quiet_NaN();
+              gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, got.data.data(), got.stride);
+              ref::gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, want.data.data(), want.stride);
+              // k + 2 roundings of a sum of products of standard normal numbers: Σ |a b| ≈ 0.64 k.
+              expect_close(got.data.values(), want.data.values(), static_cast<double>(k + 2),
+                           [&](Index) { return static_cast<double>(k) + 4; });
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, EmptyExtents) {
+  Real c[4] = {1, 2, 3, 4};
+  const Real a[2] = {1, 1};
+  gemm(0, 2, 2, 1, {a, 2}, {a, 2}, 0, c, 2);
+  gemm(2, 0, 2, 1, {a, 2}, {a, 2}, 0, c, 2);
+  expect_same(c, std::vector<Real>{1, 2, 3, 4});
+  gemm(2, 2, 0, 1, {a, 1}, {a, 2}, Real(0.5), c, 2);  // a sum of nothing
+  expect_same(c, std::vector<Real>{Real(0.5), 1, Real(1.5), 2});
+  gemm(2, 2, 0, 1, {a, 1}, {a, 2}, 0, c, 2);
+  expect_same(c, std::vector<Real>{0, 0, 0, 0});
+}
+
+TEST(Gemm, NotFiniteInputsReachTheirRowAndColumnOnly) {
+  constexpr Index m = 19, n = 37, k = 21;
+  std::vector<Real> a = normal_values(m * k, 4), b = normal_values(k * n, 5), c(m * n);
+  a[3 * k + 5] = std::numeric_limits<Real>::quiet_NaN();
+  b[7 * n + 11] = std::numeric_limits<Real>::infinity();
+  gemm(m, n, k, 1, {a.data(), k}, {b.data(), n}, 0, c.data(), n);
+  for (Index r = 0; r < m; ++r) {
+    for (Index i = 0; i < n; ++i) {
+      const Real v = c[static_cast<std::size_t>(r * n + i)];
+      if (r == 3) {
+        EXPECT_TRUE(std::isnan(v));
+      } else {
+        EXPECT_EQ(std::isinf(v), i == 11);
+      }
+    }
+  }
+}
+
+// Both operands in any order, as broadcasting makes them; more work than one thread's share.
+TEST(Gemm, BatchMatchesSingleProducts) {
+  constexpr Index batch = 9, m = 13, n = 37, k = 29;
+  const std::vector<Real> a = normal_values(batch * m * k, 6), b = normal_values(batch * k * n, 7);
+  std::vector<Index> a_offsets, b_offsets, c_offsets;
+  for (Index i = 0; i < batch; ++i) {
+    a_offsets.push_back((batch - 1 - i) * m * k);
+    b_offsets.push_back(i % 2 * k * n);
+    c_offsets.push_back(i * m * n);
+  }
+  const Buffer got(batch * m * n, Place::misaligned);
+  std::vector<Real> want(static_cast<std::size_t>(batch * m * n));
+  gemm_batch(batch, m, n, k, 2, {a.data(), k}, {b.data(), n}, 0, got.data(), n,
+             {a_offsets.data(), b_offsets.data(), c_offsets.data()});
+  for (std::size_t i = 0; i < batch; ++i)
+    ref::gemm(m, n, k, 2, {a.data() + a_offsets[i], k}, {b.data() + b_offsets[i], n}, 0, want.data() + c_offsets[i], n);
+  expect_close(got.values(), want, static_cast<double>(k + 2), [](Index) { return 2.0 * k; });
+}
+
+// A product of a batch is computed by one thread, whichever it is.
+TEST(Gemm, BatchDoesNotDependOnTheThreads) {
+  constexpr Index batch = 8, m = 40, n = 48, k = 56;
+  const std::vector<Real> a = normal_values(batch * m * k, 8), b = normal_values(batch * k * n, 9);
+  std::vector<Index> a_offsets, b_offsets, c_offsets;
+  for (Index i = 0; i < batch; ++i)
+    a_offsets.push_back(i * m * k), b_offsets.push_back(i * k * n), c_offsets.push_back(i * m * n);
+  expect_same_on_any_thread_count([&] {
+    std::vector<Real> c(static_cast<std::size_t>(batch * m * n));
+    gemm_batch(batch, m, n, k, 1, {a.data(), k}, {b.data(), n}, 0, c.data(), n,
+               {a_offsets.data(), b_offsets.data(), c_offsets.data()});
+    return c;
+  });
+}
+
+}  // namespace
+}  // namespace heed::kernels
