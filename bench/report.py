@@ -81,7 +81,7 @@ def products(records):
 
 
 def memories(records):
-    header = ["work", "threads", "Heed, of it pool", "PyTorch", "ratio", "whole process: Heed", "PyTorch"]
+    header = ["work", "threads", "Heed, of it pool", "PyTorch", "ratio", "whole process: Heed", "PyTorch", "ratio"]
     rows = []
     for record in records:
         if "memory" in record:
@@ -95,6 +95,7 @@ def memories(records):
                     factor(record["memory_ratio"]),
                     megabytes(heed["peak"]),
                     megabytes(torch["peak"]),
+                    factor(heed["peak"] / torch["peak"]),
                 ]
             )
     return table(header, rows) if rows else []
@@ -125,7 +126,7 @@ def markdown(report):
     if timed(rest):
         lines += ["## Ops, layers, training steps", "", *times(rest), ""]
     if memory := memories(report["cases"]):
-        lines += ["## Peak memory", "", "Beyond what the fresh process held before the case, data included.", ""]
+        lines += ["## Peak memory", "", "Beyond what the fresh process held after a small warm-up; the data of the case count.", ""]
         lines += [*memory, ""]
     if "start" in report:
         start = report["start"]

@@ -292,6 +292,8 @@ class Session:
             ("torch", self.torch_command, torch_name),
         ):
             with Worker(command) as worker:  # PyTorch with the allocator's own settings, which hold less
+                worker.ask("prepare", "warm-up", threads)
+                worker.ask("run", 1)
                 idle = worker.ask("memory")["resident"]
                 worker.ask("prepare", name, threads)
                 worker.ask("run", 3)

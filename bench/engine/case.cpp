@@ -21,11 +21,7 @@ std::map<std::string, Prepare>& cases() {
 
 Tensor filled(const Shape& shape, std::uint32_t seed, Real scale) {
   Tensor result(shape);
-  for (Index i = 0; i < result.size(); ++i) {
-    // 24 bits, so that every step but the last product is exact in float.
-    const std::uint32_t bits = mixed(static_cast<std::uint32_t>(i), seed) >> 8;
-    result.data()[i] = (static_cast<Real>(bits) / 8388608 - 1) * scale;
-  }
+  filling(seed, scale)(result, {});
   return result;
 }
 
@@ -39,9 +35,12 @@ Ids filled_ids(const Shape& shape, std::uint32_t seed, std::int32_t bound) {
 }
 
 Initialiser filling(std::uint32_t seed, Real scale) {
-  return [=](Tensor& parameter, RandomKey) {
-    const Tensor numbers = filled(parameter.shape(), seed, scale);
-    std::copy_n(numbers.data(), numbers.size(), parameter.data());
+  return [=](Tensor& numbers, RandomKey) {
+    for (Index i = 0; i < numbers.size(); ++i) {
+      // 24 bits, so that every step but the last product is exact in float.
+      const std::uint32_t bits = mixed(static_cast<std::uint32_t>(i), seed) >> 8;
+      numbers.data()[i] = (static_cast<Real>(bits) / 8388608 - 1) * scale;
+    }
   };
 }
 

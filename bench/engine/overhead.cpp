@@ -17,5 +17,14 @@ const Case op_chain("op-chain", [] {
   };
 });
 
+// Next to nothing: the memory of the libraries is read after it.
+const Case warm_up("warm-up", [] {
+  const Var x = Var::leaf(filled({64}, 1));
+  return [=](Results*) {
+    Gradients gradients;
+    backward(scale(x, 2), Tensor({64}, Real{1}), gradients);
+  };
+});
+
 }  // namespace
 }  // namespace heed::bench
