@@ -9,7 +9,7 @@ namespace heed {
 namespace {
 
 // Row strides of a tensor seen as rows of its last axis, or false if the rows are not evenly spaced.
-bool as_rows(const Tensor& x, Index& row_stride) {
+bool evenly_spaced(const Tensor& x, Index& row_stride) {
   row_stride = 0;
   if (x.rank() < 2) return true;
   // Axes of size 1 say nothing about spacing.
@@ -46,7 +46,7 @@ Tensor combine(kernels::Binary f, const Tensor& a, const Tensor& b, const char* 
   const Tensor x = with_unit_steps(a).expand(shape), y = with_unit_steps(b).expand(shape);
   const Index n = shape.rank() == 0 ? 1 : shape.back();
   Index x_stride = 0, y_stride = 0;
-  if (as_rows(x, x_stride) && as_rows(y, y_stride)) {
+  if (evenly_spaced(x, x_stride) && evenly_spaced(y, y_stride)) {
     kernels::binary(f, shape.size() / n, n, {x.data(), x_stride, step_of(x)}, {y.data(), y_stride, step_of(y)},
                     out.data());
     return out;
@@ -104,7 +104,7 @@ Tensor product(const Tensor& a, const Tensor& b, const char* op) {
           b.size(-2), a.shape().text(), b.shape().text());
   const Index m = a.size(-2), k = a.size(-1), n = b.size(-1);
   if (b.rank() == 2 && a.rank() > 2)  // one product for the whole batch
-    return product(a.reshape(Shape{a.size() / std::max<Index>(k, 1), k}), b, op).reshape(a.shape().with(-1, n));
+    return product(as_rows(a), b, op).reshape(a.shape().with(-1, n));
 
   const Shape batch = broadcast(a.shape().leading(a.rank() - 2), b.shape().leading(b.rank() - 2), op);
   Tensor c(batch.append(m).append(n));

@@ -17,6 +17,8 @@ Tensor apply(kernels::Unary f, const Tensor& x);
 
 // a · b over the last two axes, the leading ones broadcast. Transposed views are read in place, not copied.
 Tensor product(const Tensor& a, const Tensor& b, const char* op);
+// All axes but the last as one: [..., n] → [rows, n].
+inline Tensor as_rows(const Tensor& x) { return x.reshape(Shape{x.shape().leading(x.rank() - 1).size(), x.size(-1)}); }
 // Swaps the last two axes: a view.
 inline Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 

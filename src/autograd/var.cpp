@@ -18,19 +18,20 @@ class LeafNode final : public Node {
 };
 
 // Deletes a node whose last handle is gone. Its inputs may lose their last handle too; they wait in a list instead
-// of recursing, so that a chain of any length can be freed.
+// of recursing, so that a chain of any length can be freed. The list lives on the stack: variables with static
+// lifetime are freed when a thread's own objects are gone already.
 void destroy(Node* node) {
-  thread_local std::vector<Node*> waiting;
-  thread_local bool running = false;
-  waiting.push_back(node);
-  if (running) return;
-  running = true;
-  while (!waiting.empty()) {
-    Node* next = waiting.back();
-    waiting.pop_back();
+  thread_local std::vector<Node*>* waiting = nullptr;
+  if (waiting) return waiting->push_back(node);
+  std::vector<Node*> list;
+  waiting = &list;
+  delete node;
+  while (!list.empty()) {
+    Node* next = list.back();
+    list.pop_back();
     delete next;
   }
-  running = false;
+  waiting = nullptr;
 }
 
 struct EarlierFirst {
@@ -102,17 +103,19 @@ Var Var::leaf(Tensor value) {
 
 const Gradient* Gradients::find(const Var& leaf) const {
   const auto it = entries_.find(leaf.node().get());
-  return it == entries_.end() ? nullptr : &it->second;
+  return it == entries_.end() ? nullptr : &it->second.gradient;
 }
 Gradient* Gradients::find(const Var& leaf) {
   const auto it = entries_.find(leaf.node().get());
-  return it == entries_.end() ? nullptr : &it->second;
+  return it == entries_.end() ? nullptr : &it->second.gradient;
 }
 Tensor Gradients::of(const Var& leaf) const {
   const Gradient* gradient = find(leaf);
   return gradient ? gradient->to_dense(leaf.shape()) : Tensor(leaf.shape(), Real{0});
 }
-void Gradients::add(const NodePointer& leaf, Gradient gradient) { entries_[leaf.get()].add(std::move(gradient)); }
+void Gradients::add(const NodePointer& leaf, Gradient gradient) {
+  entries_.try_emplace(leaf.get(), Entry{leaf, {}}).first->second.gradient.add(std::move(gradient));
+}
 
 void backward(const Var& output, const Tensor& seed, Gradients& into) {
   require(output.wants_gradient(), "[backward] the value does not depend on any variable");

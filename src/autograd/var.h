@@ -112,7 +112,11 @@ class Gradients {
   void clear() { entries_.clear(); }
 
  private:
-  std::unordered_map<const Node*, Gradient> entries_;
+  struct Entry {
+    NodePointer leaf;  // kept alive: no new leaf may take its address, and with it its gradient
+    Gradient gradient;
+  };
+  std::unordered_map<const Node*, Entry> entries_;
 };
 
 // Adds d(output)/d(leaf) · seed for every leaf to `into`. The graph is consumed.

@@ -18,7 +18,8 @@ namespace detail {
 int available_threads() { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 
 void run_chunks(Index size, Index chunks, void (*body)(void*, Index, Index), void* context) {
-#pragma omp parallel for num_threads(static_cast <int>(chunks)) schedule(static, 1)
+  const int threads = static_cast<int>(chunks);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (Index chunk = 0; chunk < chunks; ++chunk) {
     body(context, size * chunk / chunks, size * (chunk + 1) / chunks);
   }

@@ -57,7 +57,8 @@ class Parameters {
 // A place in the naming tree: layers take one and name their parameters below it ("encoder.layer0.weight").
 class Scope {
  public:
-  Scope(Parameters& parameters, std::string prefix = "") : parameters_(&parameters), prefix_(std::move(prefix)) {}
+  Scope(Parameters& parameters, std::string prefix = "")  // NOLINT: the parameters themselves are the outermost scope
+      : parameters_(&parameters), prefix_(std::move(prefix)) {}
   Scope operator/(std::string_view name) const { return {*parameters_, full(name)}; }
   Var parameter(std::string_view name, const Shape& shape, const Initialiser& initialise) const {
     return parameters_->add(full(name), shape, initialise);

@@ -103,15 +103,12 @@ ThreadCache* cache() {
 Block* from_system(std::size_t size_class, std::size_t asked) {
   Shared& all = shared();
   const std::size_t bytes = bytes_of(size_class);
-  const std::size_t limit = all.limit.load(std::memory_order_relaxed);
-  const bool allowed = limit == 0 || all.in_use.load(std::memory_order_relaxed) + bytes <= limit;
-  void* memory = allowed ? std::aligned_alloc(kAlignment, bytes + sizeof(Block)) : nullptr;
-  if (!memory && allowed) {  // what waits in the lists may be what is missing
+  void* memory = std::aligned_alloc(kAlignment, bytes + sizeof(Block));
+  if (!memory) {  // what waits in the lists may be what is missing
     trim();
     memory = std::aligned_alloc(kAlignment, bytes + sizeof(Block));
   }
-  require(memory != nullptr, "[memory] cannot allocate {} bytes ({} bytes in use{})", asked, all.in_use.load(),
-          limit ? fmt::format(", limit {}", limit) : "");
+  require(memory != nullptr, "[memory] cannot allocate {} bytes ({} bytes in use)", asked, all.in_use.load());
   all.system_allocations.fetch_add(1, std::memory_order_relaxed);
   all.system_bytes.fetch_add(bytes + sizeof(Block), std::memory_order_relaxed);
   Block* block = new (memory) Block;
@@ -144,6 +141,12 @@ void* allocate(std::size_t bytes) {
   require(bytes <= std::numeric_limits<std::size_t>::max() / 4 && class_of(bytes) < kClasses,
           "[memory] cannot allocate {} bytes", bytes);
   const std::size_t size_class = class_of(bytes);
+  const std::size_t limit = shared().limit.load(std::memory_order_relaxed);
+  if (limit != 0) [[unlikely]] {  // holds for kept blocks as for new ones
+    const std::size_t used = shared().in_use.load(std::memory_order_relaxed);
+    require(used + bytes_of(size_class) <= limit, "[memory] cannot allocate {} bytes ({} bytes in use, limit {})",
+            bytes, used, limit);
+  }
   Block* block = nullptr;
   if (bytes_of(size_class) <= kSmall)
     if (ThreadCache* local = cache()) block = local->free[size_class].pop();
@@ -199,6 +202,7 @@ Buffer::Buffer(std::size_t bytes) {
 Buffer Buffer::foreign(void* data, void* owner, void (*release_owner)(void*)) {
   Buffer buffer;
   buffer.header_ = new (allocate(sizeof(Header))) Header;
+  buffer.header_->foreign = true;
   buffer.header_->data = data;
   buffer.header_->owner = owner;
   buffer.header_->release_owner = release_owner;

@@ -46,8 +46,11 @@ class Buffer {
 
   explicit operator bool() const { return header_ != nullptr; }
   void* data() const { return header_->data; }
-  // True when no one else holds this memory: it may be written in place.
-  bool unique() const { return header_ && header_->owners.load(std::memory_order_acquire) == 1; }
+  // True when no one else holds this memory: it may be written in place. Never true of foreign memory, whose owner
+  // still sees it.
+  bool unique() const {
+    return header_ && !header_->foreign && header_->owners.load(std::memory_order_acquire) == 1;
+  }
 
   // Memory owned by someone else, e.g. a mapped file or a NumPy array; `release_owner(owner)` is called at the end.
   static Buffer foreign(void* data, void* owner, void (*release_owner)(void*));
@@ -55,6 +58,7 @@ class Buffer {
  private:
   struct Header {
     std::atomic<std::uint32_t> owners{1};
+    bool foreign = false;
     void* data = nullptr;
     void* owner = nullptr;
     void (*release_owner)(void*) = nullptr;

@@ -103,7 +103,8 @@ class TensorOf {
   TensorOf transpose(int first, int second) const {
     first = shape_.axis(first, "transpose"), second = shape_.axis(second, "transpose");
     TensorOf view = *this;
-    view.shape_ = shape_.with(first, shape_[second]).with(second, shape_[first]);
+    // By way of 1: with one size in both places, the count could overflow.
+    view.shape_ = shape_.with(first, 1).with(second, shape_[first]).with(first, shape_[second]);
     std::swap(view.strides_[static_cast<std::size_t>(first)], view.strides_[static_cast<std::size_t>(second)]);
     return view;
   }

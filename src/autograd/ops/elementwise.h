@@ -29,8 +29,8 @@ Var log(const Var& x);
 Var sqrt(const Var& x);
 Var square(const Var& x);
 
-// The largest of each group of `pieces` neighbours of the last axis (Goodfellow et al. 2013): [..., n·pieces] → [...,
-// n].
+// The largest of each group of `pieces` neighbours of the last axis (Goodfellow et al. 2013):
+// [..., n·pieces] → [..., n].
 Var maxout(const Var& x, Index pieces = 2);
 // a ∘ σ(b) for x = [a; b] on the last axis (Dauphin et al. 2017): [..., 2n] → [..., n].
 Var glu(const Var& x);

@@ -17,10 +17,8 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
                   if (wanted(0))
                     da = flip.a ? product(right, transposed(dy), "matmul") : product(dy, transposed(right), "matmul");
                   if (wanted(1)) {
-                    const Index k = left.size(-1), n = dy.size(-1);
                     if (flat && left.rank() > 2) {  // the sum over the batch is part of the product
-                      const Tensor rows = left.reshape(Shape{left.size() / std::max<Index>(k, 1), k});
-                      const Tensor drows = dy.reshape(Shape{dy.size() / std::max<Index>(n, 1), n});
+                      const Tensor rows = as_rows(left), drows = as_rows(dy);
                       db = flip.b ? product(transposed(drows), rows, "matmul")
                                   : product(transposed(rows), drows, "matmul");
                     } else {
@@ -34,10 +32,11 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
   require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(0),
           "[linear] input {} does not fit weight {}", x.shape().text(), weight.shape().text());
-  const Index in = weight.size(0), out = weight.size(1), rows = x.size() / std::max<Index>(in, 1);
+  const Index out = weight.size(1);
   require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape().text(),
           weight.shape().text());
-  const Tensor input = x.value().reshape(Shape{rows, in}), w = weight.value();
+  const Tensor input = as_rows(x.value()), w = weight.value();
+  const Index rows = input.size(0);
   const Shape shape = x.shape().with(-1, out);
   const bool plain = activation == Activation::identity;
 

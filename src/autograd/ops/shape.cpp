@@ -31,9 +31,13 @@ Var at(const Var& x, int axis, Index position) {
 std::vector<Var> split(const Var& x, int axis, std::span<const Index> sizes) {
   axis = x.shape().axis(axis, "split");
   Index total = 0;
-  for (const Index size : sizes) total += size;
-  require(total == x.size(axis), "[split] sizes [{}] do not add up to {}, axis {} of shape {}", fmt::join(sizes, ", "),
-          x.size(axis), axis, x.shape().text());
+  bool fit = true;  // checked one by one, so that the sum cannot overflow
+  for (const Index size : sizes) {
+    fit = fit && size >= 0 && size <= x.size(axis) - total;
+    if (fit) total += size;
+  }
+  require(fit && total == x.size(axis), "[split] sizes [{}] do not add up to {}, axis {} of shape {}",
+          fmt::join(sizes, ", "), x.size(axis), axis, x.shape().text());
   std::vector<Var> pieces;
   Index begin = 0;
   for (const Index size : sizes) {
@@ -95,7 +99,10 @@ Var pad(const Var& x, int axis, Index before, Index after, Real value) {
   axis = x.shape().axis(axis, "pad");
   require(before >= 0 && after >= 0, "[pad] negative padding {}, {}", before, after);
   const Index size = x.size(axis);
-  Tensor y(x.shape().with(axis, before + size + after), value);
+  Index padded = size;
+  require(!__builtin_add_overflow(padded, before, &padded) && !__builtin_add_overflow(padded, after, &padded),
+          "[pad] padding {}, {} is too large for axis {} of shape {}", before, after, axis, x.shape().text());
+  Tensor y(x.shape().with(axis, padded), value);
   const AxisSizes to = around(y.shape(), axis);
   const Tensor from = x.value().contiguous();
   for (Index o = 0; o < to.outer; ++o)

@@ -1,0 +1,76 @@
+# One word for each thing there is to do. Every target first installs the Debian packages it needs (packages.txt),
+# which takes root or sudo the first time and nothing after that. The builds are the presets of CMakePresets.json.
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+export JOBS
+
+# The same sources in another folder are the same to ccache.
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR = 1
+
+packages = @scripts/install-packages
+release = cmake --preset release >/dev/null
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-dev test-asan test-tsan bench lint format install clean
+
+help:  ## this list
+	@echo 'Heed: a toolkit for attention models on ordinary CPUs'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo 'JOBS=$(JOBS) compilers at a time; CONTRIBUTING.md says more.'
+
+demo:  ## build, train a small attention model and watch it work
+	$(packages) core
+	$(release)
+	cmake --build --preset release --target heed_command -- -j $(JOBS)
+	build/release/heed demo
+
+test: test-dev test-asan test-tsan  ## every test, also under the sanitizers
+	@echo
+	@for preset in dev asan tsan; do \
+	  echo "$$preset: $$(grep -E 'tests passed' build/$$preset/tests.log)"; \
+	done
+
+test-dev:  ## the tests in float and double, and the installed library in a program of its own
+	$(packages) core tests
+	scripts/run-tests dev
+
+test-asan:  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer; the fuzzers, briefly
+	$(packages) core tests
+	scripts/run-tests asan
+
+# Only the tests that start threads of their own: nothing else can race. GCC's OpenMP run-time is not built for
+# ThreadSanitizer, which cannot see its barriers and would report every parallel loop, so each loop gets one thread.
+# A tested program's own set_thread_count() yields to OMP_THREAD_LIMIT. ThreadSanitizer needs a known memory layout,
+# so addresses are not randomised where the machine allows that to be said.
+test-tsan: fixed_layout = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+test-tsan:  ## the tests that use threads under ThreadSanitizer
+	$(packages) core tests
+	OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 $(fixed_layout) scripts/run-tests tsan -R 'Workers|Threads|Memory|Parallel'
+
+bench:  ## the engine beside PyTorch, in one run
+	$(packages) core bench
+	$(release) -DHEED_BENCH=ON
+	cmake --build --preset release -- -j $(JOBS)
+	python3 bench/run.py
+
+lint:  ## layout, clang-tidy and the house rules
+	$(packages) core tests lint
+	scripts/lint
+
+format:  ## lay out the sources as lint wants them
+	$(packages) lint
+	scripts/lint --fix
+
+install:  ## library, headers, CMake package and command, below PREFIX (/usr/local), in DESTDIR if given
+	$(packages) core
+	$(release) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
+	cmake --build --preset release -- -j $(JOBS)
+	DESTDIR=$(DESTDIR) cmake --install build/release
+
+clean:  ## forget everything built
+	rm -rf build
