@@ -415,6 +415,7 @@ def main():
     report["versions"].update(session.heed.ask("version"))
     report["versions"].update(session.torch.ask("version"))
     peaks = [session.fma(sorted({1, *options.threads}))]
+    write(report, peaks, session.disturbance, options.out)  # an older run's table must not stand for this one
     for threads in options.threads:
         for case in chosen(options.only):
             print(f"{case.title}, {threads} threads", file=sys.stderr, flush=True)
