@@ -3,13 +3,49 @@
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/shape.h"
+#include "heed/kernels/additive.h"
 
 namespace heed {
+namespace {
+
+void check_shapes(const Shape& q, const Shape& k, const Shape& v) {
+  require(q.rank() == 4 && k.rank() == 4 && q[0] == k[0] && q[1] == k[1] && q[3] == k[3] && v == Shape{q[3]},
+          "[additive] queries {}, keys {} and weights {} do not fit", q.text(), k.text(), v.text());
+}
+
+void check_lengths(const Ids& lengths, Index batch, Index m) {
+  require(lengths.shape() == Shape{batch}, "[additive] lengths {} do not fit a batch of {}", lengths.shape().text(),
+          batch);
+  for (Index b = 0; b < batch; ++b)
+    require(lengths.at({b}) >= 0 && lengths.at({b}) <= m, "[additive] a length of {} is outside 0..{}", lengths.at({b}),
+            m);
+}
+
+}  // namespace
+
+Var additive_scores(const Var& queries, const Var& keys, const Var& v, const Ids& lengths) {
+  check_shapes(queries.shape(), keys.shape(), v.shape());
+  const Shape &q = queries.shape(), &k = keys.shape();
+  if (lengths) check_lengths(lengths, q[0], k[2]);
+  const kernels::AdditiveSize size{q[0], q[1], q[2], k[2], q[3]};
+  const Tensor left = queries.value().contiguous(), right = keys.value().contiguous(), weights = v.value().contiguous();
+  const Ids until = lengths ? lengths.contiguous() : lengths;
+  const auto inputs = [=] {
+    return kernels::AdditiveInputs{left.data(), right.data(), weights.data(), until ? until.data() : nullptr};
+  };
+  Tensor e(Shape{q[0], q[1], q[2], k[2]});
+  kernels::additive_scores(size, inputs(), e.data());
+  return record("additive_scores", e, {queries, keys, v}, [size, inputs, q, k](const Tensor& dy) {
+    Tensor dq(q), dk(k), dv(Shape{size.width}), dv_each(Shape{size.pairs(), size.width});
+    kernels::additive_scores_backward(size, inputs(), dy.contiguous().data(),
+                                      {dq.data(), dk.data(), dv.data(), dv_each.data()});
+    return grads(dq, dk, dv);
+  });
+}
 
 Var additive_scores_composed(const Var& queries, const Var& keys, const Var& v) {
+  check_shapes(queries.shape(), keys.shape(), v.shape());
   const Shape &q = queries.shape(), &k = keys.shape();
-  require(q.rank() == 4 && k.rank() == 4 && q[0] == k[0] && q[1] == k[1] && q[3] == k[3] && v.shape() == Shape{q[3]},
-          "[additive] queries {}, keys {} and weights {} do not fit", q.text(), k.text(), v.shape().text());
   const Var left = reshape(queries, Shape{q[0], q[1], q[2], 1, q[3]});
   const Var right = reshape(keys, Shape{k[0], k[1], 1, k[2], k[3]});
   const Var e = matmul(tanh(left + right), reshape(v, Shape{q[3], 1}));  // [batch, heads, n, m, 1]

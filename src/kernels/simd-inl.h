@@ -64,10 +64,12 @@ HWY_INLINE Real max_lanes(V value) {
 }
 
 // exp(x) - 1 = 2^n (e^r - 1) + (2^n - 1) with x = n ln 2 + r, |r| <= ln 2 / 2; e^r - 1 is r times a Taylor sum long
-// enough for the type. The pieces are shared by exp, expm1 and tanh.
+// enough for the type. The pieces are shared by exp, sigmoid and tanh.
+using Exponent = hn::Vec<hn::RebindToSigned<D>>;
+constexpr int kBias = kFloat ? 127 : 1023, kMantissa = kFloat ? 23 : 52;
 struct ExpParts {
-  V fraction;        // e^r - 1
-  V scale, rescale;  // 2^n as a product of two powers, so that n may leave the exponent range by half
+  V fraction;       // e^r - 1
+  Exponent biased;  // n + kBias in the lowest bits, others above
 };
 
 template <class TypeTag = Real>
@@ -94,37 +96,81 @@ HWY_INLINE V expm1_of_small(V r) {
   return hn::Mul(sum, r);
 }
 
+// Added to a number, leaves it rounded to a whole in the lowest bits of the mantissa, with the bias of an exponent.
+constexpr double kShift = (kFloat ? 0x1.8p23 : 0x1.8p52) + kBias;
+
 HWY_INLINE ExpParts exp_parts(V x) {
-  const hn::RebindToSigned<D> di;
-  const V n = hn::Round(hn::Mul(x, set(1.4426950408889634)));
+  const V shifted = hn::MulAdd(x, set(1.4426950408889634), set(kShift));
+  const V n = hn::Sub(shifted, set(kShift));
   // ln 2 in two parts: the first has trailing zeros, so that n times it is exact.
   V r = hn::NegMulAdd(n, set(kFloat ? 0.693145751953125 : 0.69314718036912382), x);
   r = hn::NegMulAdd(n, set(kFloat ? 1.428606765330187e-06 : 1.9082149292705877e-10), r);
-  const auto whole = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(whole);
-  constexpr int kBias = kFloat ? 127 : 1023, kMantissa = kFloat ? 23 : 52;
-  const auto power = [&](auto e) { return hn::BitCast(D(), hn::ShiftLeft<kMantissa>(hn::Add(e, hn::Set(di, kBias)))); };
-  return {expm1_of_small(r), power(half), power(hn::Sub(whole, half))};
+  return {expm1_of_small(r), hn::BitCast(hn::RebindToSigned<D>(), shifted)};
 }
+
+// 2^n while that is a normal number.
+HWY_INLINE V power_of_two(Exponent biased) { return hn::BitCast(D(), hn::ShiftLeft<kMantissa>(biased)); }
 
 // e^x. Error below 1.5 ulp, denormal results included; 0 below the range, infinity above, NaN for NaN.
 HWY_INLINE V exp(V x) {
   x = at_least(at_most(x, kFloat ? 89.0 : 710.0), kFloat ? -104.0 : -746.0);
   const ExpParts p = exp_parts(x);
-  return hn::Mul(hn::Mul(hn::Add(p.fraction, set(1)), p.scale), p.rescale);
+  // 2^n as a product of two powers, as n may leave the exponent range by half.
+  const hn::RebindToSigned<D> di;
+  const Exponent n = hn::Sub(p.biased, hn::BitCast(di, set(kShift))), half = hn::ShiftRight<1>(n);
+  const V first = power_of_two(hn::Add(half, hn::Set(di, kBias))), second = power_of_two(hn::Sub(p.biased, half));
+  return hn::Mul(hn::Mul(hn::Add(p.fraction, set(1)), first), second);
+}
+
+// a / b for b in [1, 2^126] and finite a. Error below 1 ulp. AVX-512 takes a cycle a lane to divide floats; an estimate
+// of 14 bits and a step that corrects the quotient by its remainder take a quarter of that.
+HWY_INLINE V quotient(V a, V b) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !defined(HEED_DOUBLE)
+  const V estimate = hn::ApproximateReciprocal(b);
+  const V near = hn::Mul(a, estimate);
+  return hn::MulAdd(hn::NegMulAdd(b, near, a), estimate, near);
+#else
+  return hn::Div(a, b);
+#endif
+}
+
+// e^{2x} - 1 for |x| <= 10 in float, to the accuracy that tanh needs: an error in x matters little where |x| is large,
+// so 2x = n ln 2 + f ln 2 is split in one step, by FMA. 2^f - 1 is a minimax polynomial (scripts/exp2_coefficients.py),
+// error 0.34 * 2^-24.
+HWY_INLINE V expm1_of_twice(V x) {
+  const V shifted = hn::MulAdd(x, set(2.8853900817779268), set(kShift));
+  const V f = hn::MulSub(x, set(2.8853900817779268), hn::Sub(shifted, set(kShift)));
+  V sum = hn::MulAdd(set(0.00015403518045786768), f, set(0.0013390678213909268));
+  sum = hn::MulAdd(sum, f, set(0.009618237614631653));
+  sum = hn::MulAdd(sum, f, set(0.05550357699394226));
+  sum = hn::MulAdd(sum, f, set(0.24022649228572845));
+  sum = hn::MulAdd(sum, f, set(0.6931471824645996));
+  const V scale = power_of_two(hn::BitCast(hn::RebindToSigned<D>(), shifted));
+  return hn::MulAdd(hn::Mul(sum, f), scale, hn::Sub(scale, set(1)));
 }
 
 // tanh x = t / (t + 2), t = e^{2x} - 1: no cancellation near 0. Error below 4 ulp.
 HWY_INLINE V tanh(V x) {
   x = at_least(at_most(x, kFloat ? 10.0 : 20.0), kFloat ? -10.0 : -20.0);  // beyond, tanh rounds to 1
-  const ExpParts p = exp_parts(hn::Add(x, x));
-  const V scale = hn::Mul(p.scale, p.rescale);
-  const V t = hn::MulAdd(p.fraction, scale, hn::Sub(scale, set(1)));
-  return hn::Div(t, hn::Add(t, set(2)));
+  V t;
+  if constexpr (kFloat && HWY_NATIVE_FMA) {
+    t = expm1_of_twice(x);
+  } else {
+    const ExpParts p = exp_parts(hn::Add(x, x));
+    const V scale = power_of_two(p.biased);
+    t = hn::MulAdd(p.fraction, scale, hn::Sub(scale, set(1)));
+  }
+  return quotient(t, hn::Add(t, set(2)));
 }
 
-// 1 / (1 + e^{-x}). Error below 3 ulp where the result is a normal number, else it may be 0.
-HWY_INLINE V sigmoid(V x) { return hn::Div(set(1), hn::Add(set(1), exp(hn::Neg(x)))); }
+// 1 / (1 + e^{-x}). Error below 3 ulp; 0 where the result would hardly be a normal number.
+HWY_INLINE V sigmoid(V x) {
+  constexpr double kEnd = kFloat ? 87.3 : 708.3;  // e^{-x} and its inverse are normal numbers within
+  const ExpParts p = exp_parts(at_least(at_most(hn::Neg(x), kEnd), -kEnd));
+  const V scale = power_of_two(p.biased);
+  const V y = hn::Div(set(1), hn::MulAdd(p.fraction, scale, hn::Add(scale, set(1))));
+  return hn::IfThenZeroElse(hn::Lt(x, set(-kEnd)), y);
+}
 
 // Applies f to n elements in order: f(count, offset) with count = lanes() for whole vectors, less for the last.
 template <class F>

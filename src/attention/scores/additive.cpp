@@ -27,7 +27,7 @@ class Additive final : public Score {
         v_(scope.parameter("v", Shape{inner_width(options)}, start.v)) {}
   Var prepare(const Var& keys) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
-    return additive_scores_composed(query_map_(query.vectors), memory.prepared, v_);
+    return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths);
   }
 
  private:
@@ -42,7 +42,7 @@ class ConcatIdentity final : public Score {
       : query_map_(scope / "query", options.query_width, options.key_width, {.bias = false}),
         v_(scope.parameter("v", Shape{options.key_width}, init::uniform(-0.1, 0.1))) {}
   Var operator()(const Query& query, const Memory& memory) const override {
-    return additive_scores_composed(query_map_(query.vectors), memory.prepared, v_);
+    return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths);
   }
 
  private:
@@ -65,7 +65,8 @@ class WordByWord final : public Score {
   Var prepare(const Var& keys) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
     const Var asked = query_map_(query.vectors);
-    return additive_scores_composed(later(query) ? asked + read_map_(query.past->read) : asked, memory.prepared, v_);
+    return additive_scores(later(query) ? asked + read_map_(query.past->read) : asked, memory.prepared, v_,
+                           memory.lengths);
   }
   Var reread(const Var& read, const Var&, const Query& query) const override {
     return later(query) ? read + transition_(query.past->read) : read;

@@ -34,7 +34,7 @@ class Coverage final : public Score {
       if (fertility_ > 0) covered = covered / scale(fertility_map_(memory.keys), static_cast<Real>(fertility_));
       keys = keys + coverage_map_(covered);
     }
-    return additive_scores_composed(query_map_(query.vectors), keys, v_);
+    return additive_scores(query_map_(query.vectors), keys, v_, memory.lengths);
   }
 
  private:

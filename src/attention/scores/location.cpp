@@ -46,7 +46,7 @@ class LocationAware final : public Score {
     const Var last = query.past && query.past->weights ? query.past->weights : first_position(b, h, m);
     const Var features = conv1d(reshape(last, Shape{b * h, m, 1}), filters_, {}, {.padding = Padding::same});
     const Var located = reshape(filter_map_(features), memory.prepared.shape());
-    return additive_scores_composed(query_map_(query.vectors), memory.prepared + located, v_);
+    return additive_scores(query_map_(query.vectors), memory.prepared + located, v_, memory.lengths);
   }
 
  private:
