@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "heed/attention/additive.h"
 #include "heed/attention/fused.h"
 #include "heed/autograd/ops/along.h"
 #include "heed/autograd/ops/convolution.h"
@@ -141,6 +142,12 @@ const std::vector<WrongCall>& wrong_calls() {
          gather(matrix, 0, Ids(Shape{1, 1}, 0));
        },
        "[gather] ids are a list, not shape [1, 1]"},
+      {"additive_scores",
+       [] {
+         const Tensor q(Shape{1, 1, 2, 3}, Real{1}), k(Shape{1, 1, 4, 2}, Real{1});
+         additive_scores(q, k, Tensor(Shape{3}, Real{1}));
+       },
+       "[additive] queries [1, 1, 2, 3], keys [1, 1, 4, 2] and weights [3] do not fit"},
       {"fused_attention",
        [] {
          const Tensor q(Shape{1, 1, 2, 3}, Real{1}), k(Shape{1, 1, 4, 2}, Real{1});

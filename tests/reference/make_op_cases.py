@@ -394,6 +394,22 @@ op("sparsemax")(simplex(1))
 op("entmax15")(simplex(2))
 
 
+@op("additive_scores")
+def _(draw):
+    batch, heads, n, m = draw.integer(1, 2), draw.integer(1, 2), draw.integer(1, 4), draw.integer(1, 5)
+    width = draw.choice([1, 3, 17])
+    attributes = {"lengths": [draw.integer(0, m) for _ in range(batch)]} if draw.case % 2 else {}
+
+    def scores(q, k, v):
+        e = torch.tanh(q[:, :, :, None] + k[:, :, None]) @ v
+        if not attributes:
+            return e
+        return torch.where(torch.arange(m) < torch.tensor(attributes["lengths"])[:, None, None, None], e, 0.0)
+
+    shapes = [batch, heads, n, width], [batch, heads, m, width], [width]
+    return [draw.normal(shape) for shape in shapes], attributes, scores
+
+
 @op("fused_attention")
 def _(draw):
     batch, heads, n, m = draw.integer(1, 2), draw.integer(1, 2), draw.integer(1, 4), draw.integer(1, 5)
