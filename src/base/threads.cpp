@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
 #include "heed/base/error.h"
 
 namespace heed {
@@ -10,7 +12,8 @@ int thread_count() { return omp_get_max_threads(); }
 
 void set_thread_count(int count) {
   require(count >= 1, "[threads] the thread count must be at least 1, not {}", count);
-  omp_set_num_threads(count);
+  // Never more than OpenMP will really give (OMP_THREAD_LIMIT): oneDNN leaves out the work of threads that do not come.
+  omp_set_num_threads(std::min(count, omp_get_thread_limit()));
 }
 
 namespace detail {

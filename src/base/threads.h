@@ -8,6 +8,7 @@ namespace heed {
 
 // How many threads the ops called from this thread may use; each worker thread has its own setting.
 int thread_count();
+// At most what OMP_THREAD_LIMIT allows.
 void set_thread_count(int count);
 
 namespace detail {
