@@ -9,6 +9,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "heed/base/one_thread.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/gemm.h"
@@ -291,18 +292,6 @@ Index scratch_of(const Conv2dSizes& s, ConvPass pass) {
   const Plan* plan = plan_of(s, pass);
   return plan ? plan->scratch() : 0;
 }
-
-// While one of these lives, oneDNN runs on the calling thread alone.
-class OneThread {
- public:
-  OneThread() : before_(thread_count()) { set_thread_count(1); }
-  ~OneThread() { set_thread_count(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
 
 // The weight gradient is a sum over the batch. oneDNN would cut it into as many parts as there are threads; here it is
 // cut in a way that depends on the batch alone, one thread to a piece, so that the result is the same on any number.

@@ -3,24 +3,10 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/base/one_thread.h"
 #include "heed/base/threads.h"
 
 namespace heed {
-namespace {
-
-// Ops of this thread use one thread while this lives.
-class OneThread {
- public:
-  OneThread() : before_(thread_count()) { set_thread_count(1); }
-  ~OneThread() { set_thread_count(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
-
-}  // namespace
 
 ThreadPool::ThreadPool(int workers) {
   require(workers >= 1, "[workers] there must be at least one worker, not {}", workers);
