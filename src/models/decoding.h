@@ -1,0 +1,64 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "heed/autograd/ops/shape.h"
+#include "heed/models/translation.h"
+
+namespace heed {
+
+// The rows `ids` [k] of the first axis, in that order. An empty Var stays empty.
+inline void select_rows(Var& x, const Ids& ids) {
+  if (x) x = gather(x, 0, ids);
+}
+inline void select_rows(Ids& x, const Ids& ids) {
+  if (!x) return;
+  Ids picked(Shape{ids.size()});
+  for (Index i = 0; i < ids.size(); ++i) picked.data()[i] = x.data()[ids.data()[i]];
+  x = picked;
+}
+
+// Decoding with a model that has
+//   Encoded encode(const Sentences& source) const              what does not change from step to step
+//   State begin(const Encoded&) const                          what does; a value
+//   Decoding::Step step(const Encoded&, State&, previous) const    advances the state
+// Encoded and State have each(f), which calls f with every Var and Ids in them; rows are the first axis of all. The
+// encoded source is touched only when rows of other sources take a place, so reordering hypotheses costs nothing there.
+template <class Model>
+class DecodingOf final : public Decoding {
+ public:
+  DecodingOf(const Model& model, const Sentences& source) : model_(model) {
+    const NoGradient off;
+    encoded_ = model.encode(source);
+    state_ = model.begin(encoded_);
+    for (Index i = 0; i < source.batch(); ++i) sources_.push_back(i);
+  }
+  Step step(const Ids& previous) override {
+    require((previous.shape() == Shape{rows()}), "[decoding] {} words for {} rows", previous.shape().text(), rows());
+    const NoGradient off;
+    return model_.step(encoded_, state_, previous);
+  }
+  void select(const Ids& chosen) override {
+    const NoGradient off;
+    const Ids ids = chosen.contiguous();
+    std::vector<Index> sources;
+    for (const std::int32_t row : ids.values()) {
+      require(row >= 0 && row < rows(), "[decoding] there is no row {} of {}", row, rows());
+      sources.push_back(sources_[static_cast<std::size_t>(row)]);
+    }
+    const auto pick = [&ids](auto& x) { select_rows(x, ids); };
+    state_.each(pick);
+    if (sources != sources_) encoded_.each(pick);
+    sources_ = std::move(sources);
+  }
+  Index rows() const override { return static_cast<Index>(sources_.size()); }
+
+ private:
+  const Model& model_;
+  typename Model::Encoded encoded_;
+  typename Model::State state_;
+  std::vector<Index> sources_;  // which source each row belongs to
+};
+
+}  // namespace heed

@@ -1,0 +1,42 @@
+#include "heed/models/translation.h"
+
+#include <algorithm>
+
+#include "heed/autograd/ops/softmax.h"
+#include "heed/base/spelling.h"
+
+namespace heed {
+namespace {
+
+std::vector<TranslationSystem>& registry() {
+  static std::vector<TranslationSystem> list;
+  return list;
+}
+
+}  // namespace
+
+RegisterTranslationSystem::RegisterTranslationSystem(TranslationSystem system) {
+  std::vector<TranslationSystem>& list = registry();
+  const auto place =
+      std::upper_bound(list.begin(), list.end(), system.name,
+                       [](const std::string& name, const TranslationSystem& s) { return name < s.name; });
+  list.insert(place, std::move(system));
+}
+
+const std::vector<TranslationSystem>& translation_systems() { return registry(); }
+
+const TranslationSystem& translation_system_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const TranslationSystem& system : registry()) {
+    if (system.name == name) return system;
+    known.push_back(system.name);
+  }
+  fail("[model] there is no model {}{}", name, did_you_mean(name, known));
+}
+
+Tensor log_probabilities_of(const Tensor& logits) {
+  const NoGradient off;
+  return log_softmax(Var(logits)).value();
+}
+
+}  // namespace heed
