@@ -140,7 +140,8 @@ void PairBatches::start_epoch(Index epoch) {
   position_ = {epoch, 0};
   buffers_ = 0;
   started_ = true;
-  require(fill(), "[pairs] there is no usable pair of sentences: {}", report().text());
+  const bool filled = fill();
+  require(filled, "[pairs] there is no usable pair of sentences: {}", filled ? "" : report().text());
 }
 
 // Prepares the next buffer of the epoch; false if there is none.
