@@ -68,6 +68,13 @@ class Setting final : public Fields {
 const std::vector<TranslationVariant> kOptions{
     {"transformer", {{"norm", "pre"}}},
     {"transformer", {{"tied", "all"}}},
+    {"seq2seq-lstm", {{"tied", "true"}, {"reverse-source", "false"}}},
+    {"seq2seq-gru", {{"rank", "3"}, {"reset", "after"}}},
+    {"seq2seq-gru", {{"rank", "0"}, {"update", "takes"}, {"tied", "true"}}},
+    {"luong", {{"input-feeding", "false"}}},
+    {"luong", {{"input-feeding", "false"}, {"score", "coverage"}, {"copy", "true"}}},
+    {"luong", {{"input-feeding", "false"}, {"window", "local-p"}, {"reverse-source", "false"}}},
+    {"luong", {{"tied", "true"}, {"score", "dot"}, {"window", "local-m"}, {"coverage-loss", "1"}}},
     {"rnnsearch", {{"cell", "lstm"}}},
     {"rnnsearch", {{"tied", "true"}}},
     {"rnnsearch", {{"copy", "true"}}},
