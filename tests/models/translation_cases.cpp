@@ -71,6 +71,8 @@ const std::vector<TranslationVariant> kOptions{
     {"seq2seq-lstm", {{"tied", "true"}, {"reverse-source", "false"}}},
     {"seq2seq-gru", {{"rank", "3"}, {"reset", "after"}}},
     {"seq2seq-gru", {{"rank", "0"}, {"update", "takes"}, {"tied", "true"}}},
+    {"convs2s", {{"tied", "true"}, {"kernel", "2"}, {"longest", "3"}}},
+    {"convs2s", {{"copy", "true"}, {"kernel", "1"}, {"coverage-loss", "0.5"}, {"hidden", "4"}}},
     {"luong", {{"input-feeding", "false"}}},
     {"luong", {{"input-feeding", "false"}, {"score", "coverage"}, {"copy", "true"}}},
     {"luong", {{"input-feeding", "false"}, {"window", "local-p"}, {"reverse-source", "false"}}},
