@@ -179,9 +179,8 @@ HWY_INLINE void hide_outside(Band band, const ScoreTile& t, Real* scores) {
 struct Columns {
   Index begin, end, padded;  // begin and padded are whole panels; columns in [end, padded) do not exist
 };
-HWY_INLINE Columns columns_of(KeyRange seen, Index block_begin, Index block_end) {
-  const Index begin = std::max(seen.begin, block_begin) - block_begin,
-              end = std::min(seen.end, block_end) - block_begin;
+HWY_INLINE Columns columns_of(KeyRange seen, Index block) {
+  const Index begin = seen.begin - block, end = seen.end - block;
   if (begin >= end) return {0, 0, 0};
   const Index w = panel_width();
   return {begin / w * w, end, (end + w - 1) / w * w};

@@ -15,6 +15,7 @@ class Plain final : public Normaliser {
  public:
   using Function = Var (*)(const Var&, const Mask&);
   explicit Plain(Function function) : function_(function) {}
+  bool fused() const override { return function_ == static_cast<Function>(softmax); }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
     return {function_(scores, visible), {}, {}};
   }
