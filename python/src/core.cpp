@@ -52,11 +52,13 @@ Tensor view_of(const FloatArray& array) {
 }
 
 // An array that keeps the tensor alive.
-NumpyArray array_of(const Tensor& tensor) {
-  auto* kept = new Tensor(tensor.contiguous());
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
+template <class T>
+nb::ndarray<nb::numpy, const T> array_of(const heed::TensorOf<T>& tensor) {
+  using Kept = heed::TensorOf<T>;
+  auto* kept = new Kept(tensor.contiguous());
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
   std::vector<std::size_t> sizes(kept->shape().sizes().begin(), kept->shape().sizes().end());
-  return NumpyArray(kept->data(), sizes.size(), sizes.data(), owner);
+  return {kept->data(), sizes.size(), sizes.data(), owner};
 }
 
 // Fields of AttentionOptions from keyword arguments with underscores.
@@ -136,13 +138,29 @@ class Attended {
     const heed::Memory memory = attention.memory(keys, values, true_lengths);
     heed::Query query;
     query.vectors = queries;
-    const heed::Attended result = attention(query, memory);
-    weights_ = result.weights.value();
+    heed::Attended result = attention(query, memory);
+    weights_ = std::move(result.weights);
     read_ = reshape(result.read, q_.shape().with(-1, v_.size(-1)));
   }
 
   NumpyArray read() const { return array_of(read_.value()); }
-  NumpyArray weights() const { return array_of(weights_); }
+  // Only what is asked for is computed; empty lists mean all.
+  NumpyArray weights(const std::vector<Index>& rows, const std::vector<Index>& heads) const {
+    return array_of(weights_.rows(rows, heads));
+  }
+  std::vector<Index> shape() const {
+    const Shape shape = weights_.shape();
+    return {shape.sizes().begin(), shape.sizes().end()};
+  }
+  nb::dict summaries(Index top_count) const {
+    const heed::AttentionWeights::Summaries found = weights_.summaries(top_count);
+    nb::dict result;
+    result["entropy"] = array_of(found.entropy);
+    result["column_sums"] = array_of(found.column_sums);
+    result["top"] = array_of(found.top_keys);
+    result["top_weights"] = array_of(found.top);
+    return result;
+  }
 
   std::map<std::string, NumpyArray> parameters() const {
     std::map<std::string, NumpyArray> result;
@@ -162,7 +180,7 @@ class Attended {
  private:
   std::unique_ptr<heed::Parameters> parameters_;
   Var q_, k_, v_, read_;
-  Tensor weights_;
+  heed::AttentionWeights weights_;
 };
 
 nb::list attentions() {
@@ -208,7 +226,9 @@ NB_MODULE(_core, module) {
       .def(nb::init<const FloatArray&, const FloatArray&, const FloatArray&, const std::optional<IntArray>&,
                     const nb::dict&, const std::map<std::string, FloatArray>&, std::uint64_t>())
       .def_prop_ro("read", &Attended::read, nb::rv_policy::automatic)
-      .def_prop_ro("weights", &Attended::weights, nb::rv_policy::automatic)
+      .def("weights", &Attended::weights, nb::arg("rows"), nb::arg("heads"), nb::rv_policy::automatic)
+      .def_prop_ro("shape", &Attended::shape)
+      .def("summaries", &Attended::summaries, nb::arg("top_count"))
       .def_prop_ro("parameters", &Attended::parameters, nb::rv_policy::automatic)
       .def("backward", &Attended::backward, nb::arg("dread"));
   module.def("attentions", &attentions);

@@ -89,6 +89,29 @@ def test_summaries():
     np.testing.assert_array_equal(a.top, a.weights.argmax(-1))
 
 
+@pytest.mark.parametrize("score", ["scaled-dot", "additive"])  # fused and composed
+def test_rows_and_heads_on_request(score):
+    q, k, v = numbers(2, 3, 5, 4, seed=1), numbers(2, 3, 7, 4, seed=2), numbers(2, 3, 7, 4, seed=3)
+    a = heed.attend(q, k, v, score=score, lengths=[7, 2], return_weights=[4, 0])
+    everything = a.weights_of()
+    assert everything.shape == (2, 3, 5, 7)
+    np.testing.assert_allclose(a.weights, everything[:, :, [4, 0]], atol=1e-6)
+    np.testing.assert_allclose(a.weights_of([1], [2, 0]), everything[:, [2, 0]][:, :, [1]], atol=1e-6)
+    found = a.summarise(top=3)
+    np.testing.assert_allclose(found["top_weights"], -np.sort(-everything)[..., :3], atol=1e-6)
+    np.testing.assert_array_equal(found["top"][0], np.argsort(-everything[0], axis=-1)[..., :3])
+    assert (found["top"][1, :, :, 2] == -1).all()
+    with pytest.raises(ValueError, match="row 5 is outside 0..4"):
+        a.weights_of([5])
+    with pytest.raises(ValueError, match="top 8 of 7 keys does not exist"):
+        a.summarise(top=8)
+
+
+def test_nothing_seen_has_no_largest_weight():
+    a = heed.attend(*triple(), lengths=[0], summaries=("entropy", "top"))
+    assert (a.read == 0).all() and (a.entropy == 0).all() and (a.top == -1).all()
+
+
 def test_the_inputs_are_left_alone():
     arrays = triple()
     before = [x.copy() for x in arrays]

@@ -44,6 +44,31 @@ Var with_heads(const Var& x, const char* what) {
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }
 
+// Copies x [batch, heads, k, width] to the positions of `whole` from `first` on.
+void put(const Tensor& x, Tensor& whole, Index first) {
+  const Tensor from = x.contiguous();
+  const Index part = from.size(2) * from.size(3), stride = whole.size(2) * whole.size(3);
+  for (Index row = 0; row < from.size(0) * from.size(1); ++row)
+    std::copy_n(from.data() + row * part, part, whole.data() + row * stride + first * whole.size(3));
+}
+
+// `before` [batch, heads, m, width] and `more` [batch, heads, k, width] behind each other. Without a gradient, what is
+// new is written into the room behind `before`, unless that is taken or none is left: then into a new one, twice as
+// long.
+Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room) {
+  if (recording() && (before.wants_gradient() || more.wants_gradient())) return concat({before, more}, 2);
+  const Tensor& old = before.value();
+  const Index m = old.size(2), size = m + more.size(2);
+  const bool own = room && room->whole.data() == old.data() && room->filled == m && size <= room->whole.size(2);
+  if (!own) {
+    room = std::make_shared<GrowingRoom>(GrowingRoom{Tensor(old.shape().with(2, 2 * size)), m});
+    put(old, room->whole, 0);
+  }
+  put(more.value(), room->whole, m);
+  room->filled = size;
+  return Var(room->whole.slice(2, 0, size));
+}
+
 void check_past(const Past& past, const Memory& memory) {
   const auto check = [](const char* what, const Var& carried, const Shape& shape) {
     require(!carried || carried.shape() == shape, "[attention] the past {} {} do not fit this memory: {}", what,
@@ -93,14 +118,14 @@ Tensor as_numbers(const Mask& mask, const Shape& shape) {
 
 Attention::Attention(const Scope& scope, const AttentionOptions& options) : options_(options) {
   check_combination(options);
-  score_ = make_part<Score>("score", options.score, scope, options);
-  window_ = make_part<Window>("window", options.window, scope, options);
-  normaliser_ = make_part<Normaliser>("normaliser", options.normaliser, scope, options);
+  parts_ = std::make_shared<Parts>(Parts{make_part<Score>("score", options.score, scope, options),
+                                         make_part<Window>("window", options.window, scope, options),
+                                         make_part<Normaliser>("normaliser", options.normaliser, scope, options)});
 }
 
 Carries Attention::carries() const {
   Carries all;
-  for (const Carries& part : {score_->carries(), window_->carries(), normaliser_->carries()}) {
+  for (const Carries& part : {parts_->score->carries(), parts_->window->carries(), parts_->normaliser->carries()}) {
     all.weights |= part.weights;
     all.coverage |= part.coverage;
     all.read |= part.read;
@@ -114,11 +139,68 @@ Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths)
           "[attention] keys {} and values {} do not belong together", keys.shape().text(), values.shape().text());
   require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape().text());
   memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
-  memory.prepared = score_->prepare(memory.keys);
+  memory.prepared = parts_->score->prepare(memory.keys, 0);
   return memory;
 }
 
-//   e = score(q, k)     α = normalise(e within the window) ∘ gain     read = α v
+Memory Attention::extended(const Memory& memory, const Var& keys, const Var& values) const {
+  if (!memory.keys) return this->memory(keys, values);
+  const Var more_keys = with_heads(keys, "keys"), more_values = with_heads(values, "values");
+  const Index m = memory.size(), more = more_keys.size(2);
+  require(more_keys.shape().with(2, m) == memory.keys.shape() &&
+              more_values.shape().with(2, m) == memory.values.shape() && more_values.size(2) == more,
+          "[attention] keys {} and values {} do not continue keys {} and values {}", keys.shape().text(),
+          values.shape().text(), memory.keys.shape().text(), memory.values.shape().text());
+  for (const std::int32_t length : memory.lengths.values())
+    require(length == m, "[attention] a memory of {} with a sentence of length {} cannot grow", m, length);
+  Memory longer = memory;
+  longer.lengths = Ids(Shape{memory.batch()}, static_cast<std::int32_t>(m + more));
+  longer.keys = grown(memory.keys, more_keys, longer.rooms[0]);
+  longer.values = grown(memory.values, more_values, longer.rooms[1]);
+  longer.prepared = memory.keys_as_they_are()
+                        ? longer.keys
+                        : grown(memory.prepared, parts_->score->prepare(more_keys, m), longer.rooms[2]);
+  return longer;
+}
+
+Attention::Parts::Composed Attention::Parts::compose(const Query& query, const Memory& memory) const {
+  const Index m = memory.size();
+  const Var scores = (*score)(query, memory);
+  const View view = (*window)(query, memory);
+  const Mask padding = padding_mask(memory.lengths, m).reshape(Shape{memory.batch(), 1, 1, m});
+  Weighted normalised = (*normaliser)(scores, both(padding, view.visible), query);
+  const Var weights = view.gain ? normalised.weights * view.gain : normalised.weights;
+  return {std::move(normalised), weights};
+}
+
+std::optional<Attended> Attention::fused(const Query& query, const Memory& memory) const {
+  if (query.composed || !parts_->normaliser->fused()) return std::nullopt;
+  const std::optional<FusedWindow> window = parts_->window->fused(query);
+  if (!window) return std::nullopt;
+  const std::optional<FusedScore> score = parts_->score->fused(query, memory);
+  if (!score) return std::nullopt;
+
+  FusedOptions options;
+  options.scale = score->scale;
+  options.band = window->band;
+  options.rule = joined(score->rule, window->rule);
+  options.key_lengths.assign(memory.lengths.values().begin(), memory.lengths.values().end());
+  const bool recorded = recording() && (score->queries.wants_gradient() || score->keys.wants_gradient() ||
+                                        memory.values.wants_gradient());
+  const bool step = query.count() == 1 && !recorded && !options.rule.functors;
+  FusedAttention result =
+      step ? attend_one(score->queries.value(), score->keys.value(), memory.values.value(), std::move(options))
+           : attend_fused(score->queries, score->keys, memory.values, std::move(options));
+  Query again = query;
+  again.past = nullptr;
+  Attended attended;
+  attended.read = result.read;
+  attended.weights = AttentionWeights(
+      std::move(result), [parts = parts_, again, memory] { return parts->compose(again, memory).weights; });
+  return attended;
+}
+
+//   α = normalise(score(q, k) within the window) ∘ gain     read = α v
 Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   Query query = asked;
   query.vectors = with_heads(asked.vectors, "queries");
@@ -126,29 +208,25 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
           "[attention] queries {} do not fit keys {}", query.vectors.shape().text(), memory.keys.shape().text());
   const Carries carried = carries();
   if (carried.any()) {
-    const std::string& carrier = score_->carries().any()    ? options_.score
-                                 : window_->carries().any() ? options_.window
-                                                            : options_.normaliser;
+    const std::string& carrier = parts_->score->carries().any()    ? options_.score
+                                 : parts_->window->carries().any() ? options_.window
+                                                                   : options_.normaliser;
     require(query.count() == 1, "[attention] {} carries state from step to step and takes one query at a time, not {}",
             carrier, query.count());
     if (query.past) check_past(*query.past, memory);
   }
-
-  const Var scores = (*score_)(query, memory);
-  const View view = (*window_)(query, memory);
-  const Index m = memory.size();
-  const Mask padding = padding_mask(memory.lengths, m).reshape(Shape{memory.batch(), 1, 1, m});
+  if (std::optional<Attended> result = fused(query, memory)) return *std::move(result);
 
   Attended result;
-  result.sampled = (*normaliser_)(scores, both(padding, view.visible), query);
-  result.weights = view.gain ? result.sampled.weights * view.gain : result.sampled.weights;
-  result.read = score_->reread(matmul(result.weights, memory.values), result.weights, query);
-
-  if (carried.weights) result.past.weights = result.weights;
+  const auto [normalised, weights] = parts_->compose(query, memory);
+  result.sampled = normalised;
+  result.weights = weights;
+  result.read = parts_->score->reread(matmul(weights, memory.values), weights, query);
+  if (carried.weights) result.past.weights = weights;
   if (carried.read) result.past.read = result.read;
   if (carried.coverage) {
     const bool later = query.past && query.past->coverage;
-    result.past.coverage = later ? query.past->coverage + result.weights : result.weights;
+    result.past.coverage = later ? query.past->coverage + weights : weights;
   }
   return result;
 }

@@ -3,20 +3,24 @@
 #include <memory>
 #include <string>
 
+#include "heed/attention/attention_weights.h"
 #include "heed/attention/parts.h"
 
 namespace heed {
 
 // What one call of attention gives.
 struct Attended {
-  Var read;          // [batch, heads, n, value]
-  Var weights;       // [batch, heads, n, m]; of a local-p window with its gain
-  Past past;         // for the next step; only what the parts declare is filled
-  Weighted sampled;  // log-probability and entropy of a hard choice
+  Var read;                  // [batch, heads, n, value]
+  AttentionWeights weights;  // [batch, heads, n, m], on request; of a local-p window with its gain
+  Past past;                 // for the next step; only what the parts declare is filled
+  Weighted sampled;          // log-probability and entropy of a hard choice
 };
 
 // One composition score × window × normaliser × reader, with the parameters of its parts. The reader is the weighted
 // sum; with a hard normaliser the weights are one-hot and it is the picked value.
+//
+// Where all three parts declare what they are to the fused kernel (parts.h), it computes the read without ever holding
+// the weights; otherwise, or if the query asks for it, the parts are composed, which is the definition.
 class Attention {
  public:
   // Parts are looked up by name; an unknown one, or a combination that makes no sense, is an Error that says why.
@@ -24,16 +28,32 @@ class Attention {
 
   // Keys and values [batch, m, width] (one head) or [batch, heads, m, width]; lengths [batch], empty: all m.
   Memory memory(const Var& keys, const Var& values, const Ids& lengths = {}) const;
+  // The memory with further keys and values [batch, k, width] or [batch, heads, k, width] behind its own, as decoding
+  // step by step needs it: what is there is neither prepared nor, most times, copied again. A memory without keys
+  // (Memory{}) grows too. None of its sentences may be padded.
+  Memory extended(const Memory& memory, const Var& keys, const Var& values) const;
   Attended operator()(const Query& query, const Memory& memory) const;
 
   const AttentionOptions& options() const { return options_; }
   Carries carries() const;
 
  private:
+  // Shared with the weights of fused calls, which may be asked for later.
+  struct Parts {
+    std::unique_ptr<Score> score;
+    std::unique_ptr<Window> window;
+    std::unique_ptr<Normaliser> normaliser;
+    // e = score(q, k),  α = normalise(e within the window) ∘ gain
+    struct Composed {
+      Weighted normalised;
+      Var weights;
+    };
+    Composed compose(const Query& query, const Memory& memory) const;
+  };
+  std::optional<Attended> fused(const Query& query, const Memory& memory) const;
+
   AttentionOptions options_;
-  std::unique_ptr<Score> score_;
-  std::unique_ptr<Window> window_;
-  std::unique_ptr<Normaliser> normaliser_;
+  std::shared_ptr<const Parts> parts_;
 };
 
 // Lengths [batch] fit for use: an Error that names the op if one is outside 0..m; all m if none are given.

@@ -87,6 +87,44 @@ Band restricted(Index r) {
   return {r / 2, r / 2};
 }
 
+Band shifted(Band band, Index position) {
+  const auto by = [](Index reach, Index change) { return reach == Band::kAll ? reach : reach + change; };
+  return {by(band.before, -position), by(band.after, position)};
+}
+
+ScoreRule joined(const ScoreRule& score, const ScoreRule& window) {
+  if (!window.functors) return score;
+  if (!score.functors) return window;
+  struct Both {
+    ScoreRule score, window;
+    static const Both& of(const void* context) { return *static_cast<const Both*>(context); }
+  };
+  const auto both = std::make_shared<const Both>(Both{score, window});
+  kernels::ScoreRule calls;
+  calls.context = both.get();
+  if (score.calls.apply)
+    calls.apply = [](const void* context, const kernels::ScoreTile& tile, Real* scores) {
+      const kernels::ScoreRule& own = Both::of(context).score.calls;
+      own.apply(own.context, tile, scores);
+    };
+  if (score.calls.slope)
+    calls.slope = [](const void* context, const kernels::ScoreTile& tile, const Real* raw, Real* slopes) {
+      const kernels::ScoreRule& own = Both::of(context).score.calls;
+      own.slope(own.context, tile, raw, slopes);
+    };
+  if (window.calls.hide)
+    calls.hide = [](const void* context, const kernels::ScoreTile& tile, Real* scores) {
+      const kernels::ScoreRule& own = Both::of(context).window.calls;
+      own.hide(own.context, tile, scores);
+    };
+  if (window.calls.range)
+    calls.range = [](const void* context, Index batch, Index head, Index first, Index last, kernels::KeyRange within) {
+      const kernels::ScoreRule& own = Both::of(context).window.calls;
+      return own.range(own.context, batch, head, first, last, within);
+    };
+  return {calls, both};
+}
+
 FusedAttention attend_fused(const Var& q, const Var& k, const Var& v, FusedOptions given) {
   check(q.value(), k.value(), v.value(), given);
   FusedAttention result;
@@ -142,15 +180,32 @@ FusedAttention::Summaries FusedAttention::summaries(Index top_count) const {
   return result;
 }
 
-Tensor attend_step(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
-  check(q, k, v, options);
+// The keys of the band are a view of the cache; the weights are rebuilt over all of it.
+FusedAttention attend_one(const Tensor& q, const Tensor& k, const Tensor& v, FusedOptions given) {
+  check(q, k, v, given);
   require(q.size(2) == 1, "[attend_step] takes one query, not {}", q.size(2));
-  const Tensor query = readable(q), key = readable(k), value = readable(v);
-  const AttentionInput in = input_of(query, key, value, options);
-  Tensor read(q.shape().with(-1, v.size(3)));
+  require(!given.rule.functors, "[attend_step] takes no rule");
+  FusedAttention result;
+  const Tensor query = result.query_ = readable(q);
+  const Tensor key = result.key_ = readable(k);
+  const Tensor value = result.value_ = readable(v);
+  const Index m = key.size(2), begin = std::clamp<Index>(-given.band.before, 0, m),
+              end = std::clamp<Index>(given.band.after + 1, begin, m);
+  FusedOptions seen = given;
+  for (Index& length : seen.key_lengths) length = std::clamp<Index>(length - begin, 0, end - begin);
+  result.options_ = std::make_shared<const FusedOptions>(std::move(given));
+
+  const AttentionInput in = input_of(query, key.slice(2, begin, end), value.slice(2, begin, end), seen);
+  Tensor read = laid_out_like(query, v.size(3));
+  result.log_sum = Tensor(q.shape().leading(3));
   Tensor scratch(Shape{kernels::attention_step_scratch(in.size)});
-  kernels::attention_step(in, {read.data(), strides_of(read), nullptr}, scratch.data());
-  return read;
+  kernels::attention_step(in, {read.data(), strides_of(read), result.log_sum.data()}, scratch.data());
+  result.read = Var(read);
+  return result;
+}
+
+Tensor attend_step(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
+  return attend_one(q, k, v, options).read.value();
 }
 
 }  // namespace heed

@@ -37,12 +37,18 @@ inline Band causal() { return {Band::kAll, 0}; }
 // The neighbours at most r/2 away (Vaswani et al. 2017, section 4).
 Band restricted(Index r);
 
+// The band for queries of which the first stands at `position`, not at 0.
+Band shifted(Band band, Index position);
+// What `score` does to scores and what `window` hides, as one rule.
+ScoreRule joined(const ScoreRule& score, const ScoreRule& window);
+
 // The read, and the weights for whoever asks.
 class FusedAttention {
  public:
   Var read;        // [B, H, n, dv]
   Tensor log_sum;  // [B, H, n]: log Σ_j e^{score}, -infinity where nothing is seen
 
+  Shape weights_shape() const { return log_sum.shape().append(key_.size(2)); }  // [B, H, n, m]
   // Weights of some rows of some heads, rebuilt from log_sum: [B, heads, rows, m]. An empty list means all.
   Tensor weights(const std::vector<Index>& rows = {}, const std::vector<Index>& heads = {}) const;
 
@@ -56,6 +62,7 @@ class FusedAttention {
 
  private:
   friend FusedAttention attend_fused(const Var&, const Var&, const Var&, FusedOptions);
+  friend FusedAttention attend_one(const Tensor&, const Tensor&, const Tensor&, FusedOptions);
   std::shared_ptr<const FusedOptions> options_;
   Tensor query_, key_, value_;
 };
@@ -65,7 +72,9 @@ class FusedAttention {
 FusedAttention attend_fused(const Var& q, const Var& k, const Var& v, FusedOptions options = {});
 
 // A decoding step without a gradient: one query, q [B, H, 1, d], over a cache whose first key_lengths (or all) keys and
-// values are there. Of the options scale and key_lengths are used.
+// values are there. No rule.
+FusedAttention attend_one(const Tensor& q, const Tensor& k, const Tensor& v, FusedOptions options = {});
+// The read alone.
 Tensor attend_step(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options = {});
 
 }  // namespace heed

@@ -32,19 +32,23 @@ Memory MultiHead::memory(const Var& y, const Ids& lengths) const {
   return attention_.memory(split_heads(key_(y)), split_heads(value_(y)), lengths);
 }
 
-Memory MultiHead::extended(const Memory& before, const Var& y) const {
-  if (!before.keys) return memory(y);
-  return attention_.memory(concat({before.keys, split_heads(key_(y))}, 2),
-                           concat({before.values, split_heads(value_(y))}, 2));
+Memory MultiHead::extended(const Memory& memory, const Var& y) const {
+  return attention_.extended(memory, split_heads(key_(y)), split_heads(value_(y)));
+}
+
+MultiHead::Result MultiHead::operator()(const Query& asked, const Memory& memory) const {
+  Query query = asked;
+  query.vectors = split_heads(query_(asked.vectors));
+  Attended attended = attention_(query, memory);
+  const Var joined = reshape(transpose(attended.read, 1, 2), asked.vectors.shape());
+  return {output_(joined), std::move(attended.weights), std::move(attended.past), std::move(attended.sampled)};
 }
 
 MultiHead::Result MultiHead::operator()(const Var& x, const Memory& memory, Index position) const {
   Query query;
-  query.vectors = split_heads(query_(x));
+  query.vectors = x;
   query.position = position;
-  const Attended attended = attention_(query, memory);
-  const Var joined = reshape(transpose(attended.read, 1, 2), x.shape());
-  return {output_(joined), attended.weights};
+  return (*this)(query, memory);
 }
 
 }  // namespace heed

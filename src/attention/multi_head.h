@@ -17,14 +17,21 @@ class MultiHead {
 
   // From y [batch, m, width]; made once per sentence, used by every step.
   Memory memory(const Var& y, const Ids& lengths = {}) const;
-  // The memory with y [batch, k, width] added at its end, for decoding word by word; an empty memory begins one.
-  Memory extended(const Memory& before, const Var& y) const;
+  // The memory with y [batch, k, width] behind what it has, for decoding step by step: only the new positions are
+  // mapped. Starts from Memory{} too. See Attention::extended.
+  Memory extended(const Memory& memory, const Var& y) const;
+
   struct Result {
-    Var read;     // [batch, n, width]
-    Var weights;  // [batch, heads, n, m]
+    Var read;                  // [batch, n, width]
+    AttentionWeights weights;  // [batch, heads, n, m], on request
+    Past past;                 // as Attended
+    Weighted sampled;
   };
+  // The query's vectors are x [batch, n, width]; the rest of it goes to the attention as it is.
+  Result operator()(const Query& query, const Memory& memory) const;
   // Queries x [batch, n, width], the first at `position` of its sequence.
   Result operator()(const Var& x, const Memory& memory, Index position = 0) const;
+  Carries carries() const { return attention_.carries(); }
 
  private:
   Var split_heads(const Var& x) const;

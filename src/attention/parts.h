@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "heed/attention/fused.h"
 #include "heed/attention/options.h"
 #include "heed/base/random.h"
 #include "heed/nn/parameters.h"
@@ -29,16 +32,37 @@ struct Past {
   Var weights, coverage, read;
 };
 
+// A tensor [batch, heads, capacity, width] whose first positions are a memory's, which may grow into the rest.
+struct GrowingRoom {
+  Tensor whole;
+  Index filled = 0;
+};
+
 // What is attended to. Positions at or beyond a sentence's length never take part.
 struct Memory {
   Var keys;      // [batch, heads, m, key]
   Var values;    // [batch, heads, m, value]
   Ids lengths;   // [batch], each in 0..m
   Var prepared;  // what the score made of the keys, once for all steps
+  // Where keys, values and prepared stand if there is room behind them to grow; empty until the memory first grows.
+  std::array<std::shared_ptr<GrowingRoom>, 3> rooms = {};
 
   Index batch() const { return keys.size(0); }
   Index heads() const { return keys.size(1); }
   Index size() const { return keys.size(2); }
+  // Whether the score makes nothing of the keys: `prepared` is them.
+  bool keys_as_they_are() const { return prepared.value().data() == keys.value().data(); }
+  // Calls f with every Var and Ids; batch is the first axis of all.
+  template <class F>
+  void each(const F& f) {
+    const bool same = keys_as_they_are();
+    f(keys), f(values), f(lengths);
+    if (same) {
+      prepared = keys;
+    } else {
+      f(prepared);
+    }
+  }
 };
 
 // Who asks.
@@ -48,17 +72,42 @@ struct Query {
   const Past* past = nullptr;
   bool training = false;
   RandomKey key;  // for normalisers that sample
+  // By the definition, even where a fused kernel could: the weights are then there with the call and not composed a
+  // second time. For losses over weights, and for tests.
+  bool composed = false;
 
   Index count() const { return vectors.size(2); }
+};
+
+// What the fused kernel takes of a score:  e_ij = rule(scale q_i·k_j).
+struct FusedScore {
+  Var queries;  // [batch, heads, n, width]
+  Var keys;     // [batch, heads, m, width]
+  Real scale = 1;
+  ScoreRule rule = {};  // scores alone; hides nothing
+};
+// What it takes of a window: a band around the query's own position, the first query standing at 0, and what a rule
+// hides of it.
+struct FusedWindow {
+  Band band = {};
+  ScoreRule rule = {};  // hides alone; changes no scores
 };
 
 // e = score(query, keys [, past]): [batch, heads, n, m].
 class Score {
  public:
   virtual ~Score() = default;
-  // Work on the keys that all queries share; [batch, heads, m, any].
-  virtual Var prepare(const Var& keys) const { return keys; }
+  // Work on the keys that all queries share, the first of them at `position`; [batch, heads, m, any].
+  virtual Var prepare(const Var& keys, Index position) const {
+    static_cast<void>(position);
+    return keys;
+  }
   virtual Var operator()(const Query& query, const Memory& memory) const = 0;
+  // For scores that the fused kernel can compute; they carry nothing and leave the read as it is.
+  virtual std::optional<FusedScore> fused(const Query& query, const Memory& memory) const {
+    static_cast<void>(query), static_cast<void>(memory);
+    return std::nullopt;
+  }
   virtual Carries carries() const { return {}; }
   // For scores that also change what is read (relative values, a read that remembers): [batch, heads, n, value].
   virtual Var reread(const Var& read, const Var& weights, const Query& query) const {
@@ -76,6 +125,11 @@ class Window {
  public:
   virtual ~Window() = default;
   virtual View operator()(const Query& query, const Memory& memory) const = 0;
+  // For windows that the fused kernel can hold to; they carry nothing and have no gain.
+  virtual std::optional<FusedWindow> fused(const Query& query) const {
+    static_cast<void>(query);
+    return std::nullopt;
+  }
   virtual Carries carries() const { return {}; }
 };
 
@@ -89,6 +143,8 @@ class Normaliser {
  public:
   virtual ~Normaliser() = default;
   virtual Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const = 0;
+  // Whether this is the softmax that the fused kernel computes.
+  virtual bool fused() const { return false; }
   virtual Carries carries() const { return {}; }
 };
 

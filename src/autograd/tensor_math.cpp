@@ -165,4 +165,12 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   return sum.reshape(shape);
 }
 
+Mask fitted(const Mask& mask, const Shape& shape, const char* op) {
+  if (!mask) return mask;
+  require(broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}", op,
+          mask.shape().text(), shape.text());
+  const Mask wide = mask.expand(shape);
+  return wide.size(-1) <= 1 || wide.stride(-1) == 1 ? wide : wide.copy();
+}
+
 }  // namespace heed

@@ -25,6 +25,9 @@ inline Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 // The sum over every axis that `shape` had to repeat to become x's shape: the reverse of broadcasting.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
+// A mask expanded to a shape, the last axis readable in order; an empty one stays empty.
+Mask fitted(const Mask& mask, const Shape& shape, const char* op);
+
 // Sizes around one axis: element (o, a, i) stands at (o * axis + a) * inner + i.
 struct AxisSizes {
   Index outer, axis, inner;

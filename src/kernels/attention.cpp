@@ -67,7 +67,7 @@ void attend_head(const AttentionInput& in, const AttentionOutput& out, Index bat
       const Index first = from_both_ends(task, strips) * kAttentionStrip;
       const Index rows = std::min(kAttentionStrip, queries - first);
       if (rows <= 0) continue;
-      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1), at, at + count);
+      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1, {at, at + count}), at);
       if (columns.begin >= columns.end) continue;
       if (!packed) {
         pack_transposed(count, s.width, key + at * in.key_strides.row, in.key_strides.row, in.scale, packed_keys);

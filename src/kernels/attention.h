@@ -39,8 +39,9 @@ struct ScoreRule {
   void (*apply)(const void*, const ScoreTile&, Real* scores) = nullptr;                   // scores := f(scores)
   void (*slope)(const void*, const ScoreTile&, const Real* raw, Real* slopes) = nullptr;  // f'(raw); null: 1
   void (*hide)(const void*, const ScoreTile&, Real* scores) = nullptr;                    // -infinity where not visible
-  // No query in [first, last] sees a key outside: such keys are skipped. Within, `hide` decides.
-  KeyRange (*range)(const void*, Index batch, Index head, Index first, Index last) = nullptr;
+  // Of the keys `within`, no query in [first, last] sees one outside the range returned: such keys are skipped. Inside
+  // it `hide` decides.
+  KeyRange (*range)(const void*, Index batch, Index head, Index first, Index last, KeyRange within) = nullptr;
 };
 
 struct AttentionInput {

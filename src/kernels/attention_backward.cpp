@@ -68,8 +68,8 @@ HWY_INLINE void differentiate_tile(const AttentionInput& in, const AttentionGrad
     Real* p = scratch.weights + r * tile.stride;
     Real* ds = scratch.score_gradients + r * tile.stride;
     Real* slopes = in.rule.slope ? scratch.slopes + r * tile.stride : nullptr;
-    const Columns columns =
-        columns_of(seen_by(in, part.batch, part.head, first, first + rows - 1), tile.key, tile.key + tile.columns);
+    const Columns columns = columns_of(
+        seen_by(in, part.batch, part.head, first, first + rows - 1, {tile.key, tile.key + tile.columns}), tile.key);
     ScoreTile strip = tile;
     strip.query = first, strip.rows = rows;
     if (columns.begin < columns.end) {
@@ -135,7 +135,7 @@ void backward_head(const AttentionInput& in, const AttentionGradients& g, const 
     bool packed = false;
     for (Index first = first_row; first < std::min(last_row, queries); first += kAttentionTile) {
       const Index rows = std::min(kAttentionTile, queries - first);
-      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1), at, at + count);
+      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1, {at, at + count}), at);
       if (columns.begin >= columns.end) continue;
       if (!packed) {
         const Real* k = key + at * in.key_strides.row;

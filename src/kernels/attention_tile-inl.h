@@ -139,16 +139,41 @@ HWY_INLINE void pack_rows(Index count, Index width, const Real* x, Index x_step,
   }
 }
 
+// to[c * to_step + k] = factor · x[k * x_step + c] for 4 × 4 floats.
+#if HWY_TARGET != HWY_SCALAR && !defined(HEED_DOUBLE)
+HWY_INLINE void transpose_four(const Real* x, Index x_step, Real factor, Real* to, Index to_step) {
+  const hn::FixedTag<Real, 4> four;
+  const hn::FixedTag<double, 2> pairs;
+  const auto f = hn::Set(four, factor);
+  const auto row = [&](Index k) HWY_ATTR { return hn::Mul(f, hn::LoadU(four, x + k * x_step)); };
+  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(four, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(four, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(four, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(four, r2, r3));
+  hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, low01, low23)), four, to);
+  hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, low01, low23)), four, to + to_step);
+  hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, high01, high23)), four, to + 2 * to_step);
+  hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, high01, high23)), four, to + 3 * to_step);
+}
+#else
+HWY_INLINE void transpose_four(const Real* x, Index x_step, Real factor, Real* to, Index to_step) {
+  for (Index k = 0; k < 4; ++k)
+    for (Index c = 0; c < 4; ++c) to[c * to_step + k] = factor * x[k * x_step + c];
+}
+#endif
+
 // Panels of factor · xᵀ, x count × width: row c of panel p holds x[p W .. (p + 1) W, c], zeros beyond.
 HWY_INLINE void pack_transposed(Index count, Index width, const Real* x, Index x_step, Real factor, Real* panels) {
   const Index w = panel_width();
   for (Index at = 0; at < count; at += w) {
     Real* panel = panels + at * width;
-    const Index filled = std::min(w, count - at);
-    for (Index k = 0; k < filled; ++k) {
-      const Real* from = x + (at + k) * x_step;
-      for (Index c = 0; c < width; ++c) panel[c * w + k] = factor * from[c];
-    }
+    const Index filled = std::min(w, count - at), fours = filled / 4 * 4, wide = width / 4 * 4;
+    for (Index k = 0; k < fours; k += 4)
+      for (Index c = 0; c < wide; c += 4)
+        transpose_four(x + (at + k) * x_step + c, x_step, factor, panel + c * w + k, w);
+    for (Index k = 0; k < filled; ++k)
+      for (Index c = k < fours ? wide : 0; c < width; ++c) panel[c * w + k] = factor * x[(at + k) * x_step + c];
     if (filled < w)
       for (Index c = 0; c < width; ++c) std::fill(panel + c * w + filled, panel + (c + 1) * w, Real{0});
   }
@@ -179,9 +204,8 @@ HWY_INLINE void hide_outside(Band band, const ScoreTile& t, Real* scores) {
 struct Columns {
   Index begin, end, padded;  // begin and padded are whole panels; columns in [end, padded) do not exist
 };
-HWY_INLINE Columns columns_of(KeyRange seen, Index block_begin, Index block_end) {
-  const Index begin = std::max(seen.begin, block_begin) - block_begin,
-              end = std::min(seen.end, block_end) - block_begin;
+HWY_INLINE Columns columns_of(KeyRange seen, Index block) {
+  const Index begin = seen.begin - block, end = seen.end - block;
   if (begin >= end) return {0, 0, 0};
   const Index w = panel_width();
   return {begin / w * w, end, (end + w - 1) / w * w};

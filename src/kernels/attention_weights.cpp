@@ -37,7 +37,7 @@ void rows_of_head(const AttentionInput& in, const Real* log_sum, Index batch, In
       multiply_strip({gathered, s.width, rows}, s.width, packed, 0, whole(count, panel_width()), scores, stride);
       for (Index r = 0; r < rows; ++r) {
         const Index i = asked.rows[first + r];
-        const Columns columns = columns_of(seen_by(in, batch, head, i, i), at, at + count);
+        const Columns columns = columns_of(seen_by(in, batch, head, i, i, {at, at + count}), at);
         const Real l = log_sum[(batch * s.heads + head) * s.queries + i];
         if (i >= queries || l == kHidden || columns.begin >= columns.end) continue;
         Real* row = scores + r * stride;
@@ -92,7 +92,7 @@ void summarise_head(const AttentionInput& in, const Real* log_sum, const Attenti
     pack_transposed(count, s.width, key + at * in.key_strides.row, in.key_strides.row, in.scale, packed);
     for (Index first = 0; first < queries; first += kAttentionStrip) {
       const Index rows = std::min(kAttentionStrip, queries - first);
-      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1), at, at + count);
+      const Columns columns = columns_of(seen_by(in, batch, head, first, first + rows - 1, {at, at + count}), at);
       if (columns.begin >= columns.end) continue;
       multiply_strip({query + first * in.query_strides.row, in.query_strides.row, rows}, s.width, packed, columns.begin,
                      columns.padded, scores, stride);

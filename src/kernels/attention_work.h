@@ -30,14 +30,12 @@ inline Index query_count(const AttentionInput& in, Index batch) {
   return in.query_lengths ? in.query_lengths[batch] : in.size.queries;
 }
 
-// The keys that any query in [first, last] may see.
-inline KeyRange seen_by(const AttentionInput& in, Index batch, Index head, Index first, Index last) {
-  KeyRange seen{std::max<Index>(0, first - in.band.before), std::min(key_count(in, batch), last + in.band.after + 1)};
-  if (in.rule.range) {
-    const KeyRange own = in.rule.range(in.rule.context, batch, head, first, last);
-    seen = {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
-  }
-  return seen;
+// The keys of one block that any query in [first, last] may see.
+inline KeyRange seen_by(const AttentionInput& in, Index batch, Index head, Index first, Index last, KeyRange block) {
+  const KeyRange seen{std::max(block.begin, first - in.band.before), std::min(block.end, last + in.band.after + 1)};
+  if (!in.rule.range || seen.begin >= seen.end) return seen;
+  const KeyRange own = in.rule.range(in.rule.context, batch, head, first, last, seen);
+  return {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
 }
 
 // Calls body(slot, begin, end) for an even share of `tasks` for each slot.

@@ -111,6 +111,11 @@ void log_softmax_backward_rows(Index begin, Index end, Index n, const Real* dy, 
   for (Index r = begin; r < end; ++r) {
     const Real* d = dy + r * n;
     Real* to = dx + r * n;
+    // Only a row of which nothing took part has two log-probabilities of zero.
+    if (n > 1 && std::all_of(y + r * n, y + (r + 1) * n, [](Real log_p) { return log_p == 0; })) {
+      std::fill_n(to, n, Real{0});
+      continue;
+    }
     const bool* allowed = mask.data ? mask.data + r * mask.row_stride : nullptr;
     if (allowed) {
       for (Index i = 0; i < n; ++i) to[i] = allowed[i] ? d[i] : Real{0};

@@ -40,7 +40,7 @@ void each_in(Past& x, Visitor&& visit) {
 }
 template <class Visitor>
 void each_in(Memory& x, Visitor&& visit) {
-  visit(x.keys), visit(x.values), visit(x.lengths), visit(x.prepared);
+  x.each(visit);
 }
 template <class Part, class Visitor>
 void each_in(std::vector<Part>& list, Visitor&& visit) {

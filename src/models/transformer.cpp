@@ -53,7 +53,7 @@ MultiHeadOptions source_attention(const TransformerConfig& config) {
   return options;
 }
 
-void traced(const ForwardOptions& options, const std::string& name, const Var& weights) {
+void traced(const ForwardOptions& options, const std::string& name, const AttentionWeights& weights) {
   if (options.trace) options.trace->push_back({name, weights.value()});
 }
 
@@ -168,9 +168,13 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
       return attended.read;
     });
     x = around(layer.source_norm, x, options.random, [&](const Var& y) {
-      const MultiHead::Result attended = layer.source(y, layer.source.memory(read, source.lengths));
+      const bool aligns = options.alignment && static_cast<Index>(i) == alignment_layer();
+      Query query;
+      query.vectors = y;
+      query.composed = aligns;
+      const MultiHead::Result attended = layer.source(query, layer.source.memory(read, source.lengths));
       traced(options, fmt::format("decoder.layer{}.source", i), attended.weights);
-      if (options.alignment && static_cast<Index>(i) == alignment_layer()) result.alignment = mean(attended.weights, 1);
+      if (aligns) result.alignment = mean(attended.weights, 1);
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, options.random,
@@ -202,7 +206,7 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
     x = around(layer.source_norm, x, nullptr, [&](const Var& y) {
       const MultiHead::Result attended = layer.source(y, encoded.source[i]);
       if (static_cast<Index>(i) == alignment_layer())
-        result.weights = mean(attended.weights, 1).value().reshape(Shape{rows, encoded.source[i].size()});
+        result.weights = mean(Var(attended.weights.value()), 1).value().reshape(Shape{rows, encoded.source[i].size()});
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });

@@ -45,8 +45,7 @@ class Transformer final : public TranslationModel {
     std::vector<Memory> source;
     template <class Visitor>
     void each(Visitor&& visit) {
-      for (Memory& memory : source)
-        visit(memory.keys), visit(memory.values), visit(memory.lengths), visit(memory.prepared);
+      for (Memory& memory : source) memory.each(visit);
     }
   };
   struct State {
@@ -54,8 +53,7 @@ class Transformer final : public TranslationModel {
     Index position = 0;
     template <class Visitor>
     void each(Visitor&& visit) {
-      for (Memory& memory : words)
-        visit(memory.keys), visit(memory.values), visit(memory.lengths), visit(memory.prepared);
+      for (Memory& memory : words) memory.each(visit);
     }
   };
   Encoded encode(const Sentences& source) const;

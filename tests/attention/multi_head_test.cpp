@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "attention/composition_cases.h"
 #include "heed/attention/mechanism.h"
@@ -150,6 +151,122 @@ TEST(MultiHead, StepByStepEqualsTheFullPass) {
       }
     }
   }
+}
+
+// The same with the memory kept and extended: only the new position is mapped.
+TEST(MultiHead, AGrowingMemoryEqualsTheFullPass) {
+  for (const char* score : {"dot", "scaled-dot", "general", "relative", "alibi", "rotary", "additive", "concat"}) {
+    for (const bool recorded : {false, true}) {
+      SCOPED_TRACE(std::string(score) + (recorded ? " recorded" : ""));
+      const Layer one(score == std::string("rotary") ? 3 : 2, score, "causal");
+      const Var x = Var::leaf(random_tensor(Shape{2, 9, kWidth}, 1));
+      const MultiHead::Result full = one.self(x);
+      const std::unique_ptr<NoGradient> off = recorded ? nullptr : std::make_unique<NoGradient>();
+      Memory memory;
+      std::vector<Var> reads;
+      for (Index t = 0; t < 9; ++t) {
+        const Var now = slice(x, 1, t, t + 1);
+        memory = one.layer.extended(memory, now);
+        EXPECT_EQ(memory.size(), t + 1);
+        const MultiHead::Result step = one.layer(now, memory, t);
+        EXPECT_LE(distance(step.weights.value(), full.weights.value().slice(2, t, t + 1).slice(3, 0, t + 1)), 1e-6);
+        reads.push_back(step.read);
+      }
+      const Var together = concat(reads, 1);
+      EXPECT_LE(distance(together.value(), full.read.value()), 1e-5);
+      if (!recorded) continue;
+      const Tensor seed = random_tensor(full.read.shape(), 2);
+      Gradients stepwise, whole;
+      backward(together, seed, stepwise);
+      backward(full.read, seed, whole);
+      EXPECT_LE(distance(stepwise.of(x), whole.of(x)), 1e-4);
+    }
+  }
+}
+
+// Two continuations of one memory do not see each other, nor does the memory change under them.
+TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
+  const Layer one(2);
+  const NoGradient off;
+  const auto y = [](std::uint64_t seed) { return Var(random_tensor(Shape{2, 1, kWidth}, seed)); };
+  const Memory start = one.layer.extended(one.layer.extended({}, y(1)), y(2));
+  const Memory left = one.layer.extended(start, y(3)), right = one.layer.extended(start, y(4));
+  EXPECT_EQ(left.keys.value().data(), start.keys.value().data());  // grown in place
+  const auto expect_like = [&](const Memory& memory, const std::vector<std::uint64_t>& seeds) {
+    std::vector<Var> parts;
+    for (const std::uint64_t seed : seeds) parts.push_back(y(seed));
+    const Memory fresh = one.layer.memory(concat(parts, 1));
+    EXPECT_LE(distance(memory.keys.value(), fresh.keys.value()), 1e-6);
+    EXPECT_LE(distance(memory.values.value(), fresh.values.value()), 1e-6);
+    EXPECT_EQ(memory.lengths.at({1}), static_cast<std::int32_t>(seeds.size()));
+  };
+  expect_like(start, {1, 2});
+  expect_like(left, {1, 2, 3});
+  expect_like(right, {1, 2, 4});
+
+  // Rows chosen from it, as a search does, go on by themselves.
+  Memory chosen = left;
+  const Ids rows = ids({1, 1});
+  chosen.each([&](auto& x) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Var>) x = gather(x, 0, rows);
+  });
+  EXPECT_TRUE(chosen.keys_as_they_are());
+  const Memory later = one.layer.extended(chosen, y(5));
+  EXPECT_TRUE(same_bits(later.keys.value().slice(0, 0, 1).slice(2, 0, 3), left.keys.value().slice(0, 1, 2)));
+  expect_like(left, {1, 2, 3});
+}
+
+TEST(MultiHead, AMemoryThatCannotGrowSaysWhy) {
+  const Layer one(2);
+  const auto words = [](const auto& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const Var x(random_tensor(Shape{2, 3, kWidth}, 1)), y(random_tensor(Shape{1, 1, kWidth}, 1));
+  EXPECT_EQ(words([&] {
+              one.layer.extended(one.layer.memory(x, ids({3, 2})), slice(x, 1, 0, 1));
+            }),
+            "[attention] a memory of 3 with a sentence of length 2 cannot grow");
+  EXPECT_EQ(words([&] { one.layer.extended(one.layer.memory(x), y); }),
+            "[attention] keys [1, 2, 1, 3] and values [1, 2, 1, 3] do not continue keys [2, 2, 3, 3] and values "
+            "[2, 2, 3, 3]");
+}
+
+// What a query carries reaches the attention inside: the key of a sampled choice, and the past.
+TEST(MultiHead, PassesTrainingKeyAndPastOn) {
+  MultiHeadOptions options = Layer::options(2, "scaled-dot", "global");
+  options.attention.normaliser = "hard";
+  options.attention.soft_mixing = 0;
+  Parameters parameters;
+  const MultiHead hard(Scope(parameters), options);
+  const Var x(random_tensor(Shape{1, 4, kWidth}, 1));
+  Query query;
+  query.vectors = x;
+  query.training = true;
+  std::set<std::string> choices;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    query.key = RandomKey{seed, 0};
+    const MultiHead::Result result = hard(query, hard.memory(x));
+    EXPECT_EQ(result.sampled.log_probability.shape().text(), "[1, 2, 4]");
+    std::string choice;
+    const Tensor weights = result.weights.value().contiguous();
+    for (const Real weight : weights.values()) choice += weight > 0 ? 'x' : '.';
+    choices.insert(choice);
+  }
+  EXPECT_GT(choices.size(), 1U);
+
+  const Layer coverage(2, "coverage");
+  EXPECT_TRUE(coverage.layer.carries().coverage);
+  Query step;
+  step.vectors = slice(x, 1, 0, 1);
+  const MultiHead::Result first = coverage.layer(step, coverage.layer.memory(x));
+  step.past = &first.past;
+  const MultiHead::Result second = coverage.layer(step, coverage.layer.memory(x));
+  EXPECT_GT(distance(first.read.value(), second.read.value()), 1e-6);
 }
 
 TEST(MultiHead, GoesOnFromAPositionWithSeveralQueries) {

@@ -74,6 +74,38 @@ TEST(Normalisers, SmoothedIsSigmoidsOverTheirSum) {
   expect_near(normalised(*make_normaliser("smoothed"), kScores), {a / total, b / total, c / total}, 1e-6);
 }
 
+// Where every sigmoid underflows, their proportions stay: there they are those of e^x.
+TEST(Normalisers, SmoothedStandsScoresOfAnySize) {
+  const auto smoothed = make_normaliser("smoothed");
+  const double total = 1 + std::exp(1.);
+  expect_near(normalised(*smoothed, row({-1e4F, -9.999e3F})), {1 / total, std::exp(1.) / total}, 1e-3);
+  expect_near(normalised(*smoothed, row({-200, -200, -300})), {.5, .5, 0}, 1e-6);
+  expect_near(normalised(*smoothed, row({1e4F, 3e4F, -1e30F})), {.5, .5, 0}, 1e-6);
+}
+
+TEST(Normalisers, ANaNShowsInItsRow) {
+  AttentionOptions options;
+  options.top_k = 2;
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  for (const char* name : {"softmax", "sharpened", "smoothed", "sparsemax", "entmax"}) {
+    SCOPED_TRACE(name);
+    const auto normaliser = make_normaliser(name, options);
+    std::vector<Real> scores(40);
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = i % 3 == 1 ? nan : static_cast<Real>(i % 7);
+    const Index m = static_cast<Index>(scores.size());
+    const Tensor weights = normalised(*normaliser, Tensor(Shape{m}, std::span<const Real>(scores)));
+    bool shows = false;
+    for (const Real weight : weights.values()) shows |= std::isnan(weight);
+    EXPECT_TRUE(shows);
+    Mask visible(Shape{1, 1, 1, m});  // what is hidden does not matter
+    for (Index i = 0; i < m; ++i) visible.data()[i] = i % 3 != 1;
+    const Tensor hidden = normalised(*normaliser, Tensor(Shape{m}, std::span<const Real>(scores)), visible);
+    double sum = 0;
+    for (const Real weight : hidden.values()) sum += static_cast<double>(weight);
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
 TEST(Normalisers, SharpenedGoesFromSoftmaxToTheLargest) {
   AttentionOptions options;
   const Tensor soft = normalised(*make_normaliser("softmax"), kScores);

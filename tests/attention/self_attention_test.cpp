@@ -22,7 +22,7 @@ Inputs square_inputs(Index n, Index heads = 1) {
 
 // The scores alone.
 Tensor scores(const Score& score, const Inputs& inputs) {
-  Memory memory{inputs.keys, inputs.values, inputs.lengths, score.prepare(inputs.keys)};
+  Memory memory{inputs.keys, inputs.values, inputs.lengths, score.prepare(inputs.keys, 0)};
   Query query;
   query.vectors = inputs.queries;
   query.position = inputs.position;
@@ -214,7 +214,7 @@ TEST(Rotary, KeepsNormsAndTurnsByThePosition) {
   Parameters none;
   const auto rotary = make_score("rotary", none, small({}));
   const Var x(random_tensor(Shape{1, 1, 6, 4}, 1));
-  const Tensor turned = rotary->prepare(x).value().contiguous();
+  const Tensor turned = rotary->prepare(x, 0).value().contiguous();
   for (Index p = 0; p < 6; ++p) {
     for (Index i = 0; i < 2; ++i) {
       const double rate = i == 0 ? 1 : 0.01, angle = static_cast<double>(p) * rate;

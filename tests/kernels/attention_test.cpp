@@ -54,7 +54,7 @@ const ScoreRule kCurved{
           if ((t.query + r) % 5 == 3 || (t.query + r + t.key + c) % 3 == 0 || t.key + c > t.query + r + 40)
             s[r * t.stride + c] = kHidden;
     },
-    [](const void*, Index, Index, Index, Index last) {
+    [](const void*, Index, Index, Index, Index last, KeyRange) {
       return KeyRange{0, last + 41};
     }};
 

@@ -161,6 +161,15 @@ TEST(Softmax, NotFiniteRows) {
           EXPECT_EQ(y[i], 0);
           EXPECT_EQ(log_y[i], 0);
         }
+        // Nor without a mask, and nothing flows back.
+        x[static_cast<std::size_t>(at)] = -kInfinity;
+        log_softmax(1, n, x.data(), {}, log_y.data());
+        const std::vector<Real> dy(y.size(), Real{2}), none(y.size(), Real{0});
+        expect_same(log_y, none);
+        log_softmax_backward(1, n, dy.data(), log_y.data(), {}, y.data());
+        expect_same(y, none);
+        ref::log_softmax_backward(1, n, dy.data(), log_y.data(), {}, want.data());
+        expect_same(want, none);
       }
     }
   });

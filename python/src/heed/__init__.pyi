@@ -11,6 +11,8 @@ class Attended:
     entropy: NDArray[np.float32] | None
     column_sums: NDArray[np.float32] | None
     top: NDArray[np.int64] | None
+    def weights_of(self, rows: Iterable[int] = (), heads: Iterable[int] = ()) -> NDArray[np.float32]: ...
+    def summarise(self, top: int = 1) -> dict[str, NDArray[Any]]: ...
     def backward(self, dread: ArrayLike) -> dict[str, NDArray[np.float32]]: ...
 
 def attend(
@@ -19,7 +21,7 @@ def attend(
     v: ArrayLike,
     *,
     lengths: ArrayLike | None = None,
-    return_weights: bool = False,
+    return_weights: bool | Iterable[int] = False,
     summaries: Iterable[str] = (),
     parameters: Mapping[str, ArrayLike] | None = None,
     seed: int = 1,

@@ -13,33 +13,42 @@ class Attended:
     def __init__(self, core, return_weights, summaries):
         self._core = core
         self.read = core.read
-        self.weights = core.weights if return_weights else None
         self.parameters = core.parameters
-        self.entropy = self.column_sums = self.top = None
         for name in summaries:
             if name not in _SUMMARIES:
                 raise ValueError(f"[attend] there is no summary {name}; there are: {', '.join(_SUMMARIES)}")
-        weights = core.weights if summaries else None
-        if "entropy" in summaries:
-            self.entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(-1)
-        if "column_sums" in summaries:
-            self.column_sums = weights.sum(-2)
-        if "top" in summaries:
-            self.top = weights.argmax(-1)
+        if return_weights is True:
+            self.weights = self.weights_of()
+        else:
+            rows = [] if return_weights is False else list(return_weights)
+            self.weights = self.weights_of(rows) if rows else None
+        found = self.summarise() if summaries else {}
+        self.entropy = found["entropy"] if "entropy" in summaries else None
+        self.column_sums = found["column_sums"] if "column_sums" in summaries else None
+        self.top = found["top"][..., 0] if "top" in summaries else None
+
+    def weights_of(self, rows=(), heads=()):
+        """Weights of some rows of some heads, [batch, heads, rows, m]; without a list, of all. Computed when asked for."""
+        return self._core.weights(list(rows), list(heads))
+
+    def summarise(self, top=1):
+        """Of every row its entropy, its `top` largest weights and where they stand (-1: nowhere), and the sums of the
+        columns, without building the weights."""
+        return self._core.summaries(top)
 
     def backward(self, dread):
         """The gradients of q, k, v and of every parameter, by name, for the gradient of the read. Can be called once."""
         return self._core.backward(_as_float(dread, "dread"))
 
     def _repr_html_(self):
-        weights = self._core.weights
-        first = weights.reshape(-1, *weights.shape[-2:])[0]
+        weights = self.weights_of(range(min(64, self._core.shape[2])), [0])
+        first = weights[0, 0]
         style = "width:12px;height:12px;background:rgba(31,78,121,{:.3f})"
         rows = (
             "".join(f'<td style="{style.format(min(max(float(w), 0.0), 1.0))}" title="{w:.4f}"></td>' for w in row[:64])
-            for row in first[:64]
+            for row in first
         )
-        title = html.escape(f"attention weights {list(weights.shape)}, first sentence and head")
+        title = html.escape(f"attention weights {list(self._core.shape)}, first sentence and head")
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f'<table style="border-collapse:collapse" aria-label="{title}"><caption>{title}</caption>{body}</table>'
 
@@ -58,7 +67,9 @@ def attend(q, k, v, *, lengths=None, return_weights=False, summaries=(), paramet
     says how many keys of each sentence are real. `score`, `window` and `normaliser` name the parts (see scores(),
     windows(), normalisers()), or `mechanism` a published composition (see attentions()); further options are those of
     the parts, e.g. half_width=5. Learned parameters start from `seed`, or are given by name in `parameters`.
-    `summaries` is any of "entropy", "column_sums", "top". Mistakes are ValueErrors.
+    `return_weights` is True for all weights or a list of rows. `summaries` is any of "entropy", "column_sums" and "top"
+    (where the largest weight stands, -1 if nothing is seen). Neither stores more than was asked for where the parts
+    allow it. Mistakes are ValueErrors.
     """
     given = {name: _as_float(value, name) for name, value in (parameters or {}).items()}
     if lengths is not None:

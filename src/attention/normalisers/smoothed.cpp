@@ -1,21 +1,28 @@
-#include "heed/attention/attention.h"
+#include "heed/attention/parts.h"
 #include "heed/autograd/ops/elementwise.h"
-#include "heed/autograd/ops/reduce.h"
-#include "heed/autograd/ops/shape.h"
+#include "heed/autograd/ops/softmax.h"
 
 namespace heed {
 namespace {
 
-// Chorowski et al. 2015, smoothing.   α_j = σ(e_j) / Σ σ(e). Several positions may share the attention.
+// log σ(x) without overflow or underflow:  x - log(1 + e^x) for x <= 0,  -log(1 + e^{-x}) above.
+Var log_sigmoid(const Var& x) {
+  const Tensor numbers = x.value().contiguous();
+  Tensor sign(x.shape()), kept(x.shape());
+  for (Index i = 0; i < numbers.size(); ++i) {
+    const bool positive = numbers.data()[i] > 0;
+    sign.data()[i] = positive ? Real{-1} : Real{1};
+    kept.data()[i] = positive ? Real{0} : Real{1};
+  }
+  return x * Var(kept) - log(exp(x * Var(sign)) + Var(Tensor::scalar(1)));
+}
+
+// Chorowski et al. 2015, smoothing.   α_j = σ(e_j) / Σ σ(e). Several positions may share the attention. As a softmax of
+// log σ(e), so that a row of very low scores keeps its proportions.
 class Smoothed final : public Normaliser {
  public:
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
-    const Var s = sigmoid(scores) * Var(as_numbers(visible, scores.shape()));
-    const Var total = sum(s, -1);
-    // A row with nothing visible has total 0 and stays 0: dividing by 1 there.
-    Tensor spare(total.shape());
-    for (Index i = 0; i < spare.size(); ++i) spare.data()[i] = total.value().data()[i] > 0 ? Real{0} : Real{1};
-    return {s / reshape(total + Var(spare), scores.shape().with(-1, 1)), {}, {}};
+    return {softmax(log_sigmoid(scores), visible), {}, {}};
   }
 };
 

@@ -6,6 +6,7 @@
 #include "heed/attention/parts.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/sparse_weights.h"
+#include "heed/kernels/nan_order.h"
 
 namespace heed {
 namespace {
@@ -15,6 +16,7 @@ class Plain final : public Normaliser {
  public:
   using Function = Var (*)(const Var&, const Mask&);
   explicit Plain(Function function) : function_(function) {}
+  bool fused() const override { return function_ == static_cast<Function>(softmax); }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
     return {function_(scores, visible), {}, {}};
   }
@@ -37,7 +39,7 @@ class Sharpened final : public Normaliser {
   }
 
  private:
-  // The k largest visible scores of each row; of equal ones the first.
+  // The k largest visible scores of each row; of equal ones the first. A NaN is kept, so that it shows.
   Mask largest(const Tensor& e, const Mask& visible) const {
     const Index m = e.size(-1);
     Mask kept(e.shape(), false);
@@ -49,7 +51,8 @@ class Sharpened final : public Normaliser {
         if (!allowed || allowed.data()[j]) order.push_back(j);
       const auto count = std::min<std::size_t>(static_cast<std::size_t>(k_), order.size());
       std::partial_sort(order.begin(), order.begin() + static_cast<Index>(count), order.end(), [&](Index a, Index b) {
-        return e.data()[a] != e.data()[b] ? e.data()[a] > e.data()[b] : a < b;
+        const Real x = e.data()[a], y = e.data()[b];
+        return kernels::below(y, x) || (!kernels::below(x, y) && a < b);
       });
       for (std::size_t i = 0; i < count; ++i) kept.data()[order[i]] = true;
     }

@@ -25,7 +25,7 @@ class Additive final : public Score {
       : query_map_(scope / "query", options.query_width, inner_width(options), start.maps),
         key_map_(scope / "key", options.key_width, inner_width(options), start.maps),
         v_(scope.parameter("v", Shape{inner_width(options)}, start.v)) {}
-  Var prepare(const Var& keys) const override { return key_map_(keys); }
+  Var prepare(const Var& keys, Index) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
     return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths);
   }
@@ -62,7 +62,7 @@ class WordByWord final : public Score {
                     {.bias = false, .activation = Activation::tanh}),
         v_(scope.parameter("v", Shape{inner_width(options)}, init::uniform(-0.1, 0.1))) {}
   Carries carries() const override { return {.read = true}; }
-  Var prepare(const Var& keys) const override { return key_map_(keys); }
+  Var prepare(const Var& keys, Index) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
     const Var asked = query_map_(query.vectors);
     return additive_scores(later(query) ? asked + read_map_(query.past->read) : asked, memory.prepared, v_,

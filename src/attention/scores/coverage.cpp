@@ -26,7 +26,7 @@ class Coverage final : public Score {
           Linear(scope / "fertility", options.key_width, 1, {.bias = false, .activation = Activation::sigmoid});
   }
   Carries carries() const override { return {.coverage = true}; }
-  Var prepare(const Var& keys) const override { return key_map_(keys); }
+  Var prepare(const Var& keys, Index) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
     Var keys = memory.prepared;
     if (query.past && query.past->coverage) {

@@ -13,12 +13,20 @@ void check_widths(const char* score, const Query& query, const Memory& memory) {
           score, query.vectors.size(-1), memory.prepared.size(-1));
 }
 
+FusedScore products(const char* score, const Query& query, const Memory& memory, Real factor) {
+  check_widths(score, query, memory);
+  return {query.vectors, memory.prepared, factor};
+}
+
 // Luong, Pham, Manning 2015.   e = qᵀ k
 class Dot final : public Score {
  public:
   Var operator()(const Query& query, const Memory& memory) const override {
     check_widths("dot", query, memory);
     return matmul(query.vectors, memory.prepared, {.b = true});
+  }
+  std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
+    return products("dot", query, memory, 1);
   }
 };
 
@@ -27,8 +35,15 @@ class ScaledDot final : public Score {
  public:
   Var operator()(const Query& query, const Memory& memory) const override {
     check_widths("scaled-dot", query, memory);
-    const double width = static_cast<double>(query.vectors.size(-1));
-    return scale(matmul(query.vectors, memory.prepared, {.b = true}), static_cast<Real>(1 / std::sqrt(width)));
+    return scale(matmul(query.vectors, memory.prepared, {.b = true}), factor(query));
+  }
+  std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
+    return products("scaled-dot", query, memory, factor(query));
+  }
+
+ private:
+  static Real factor(const Query& query) {
+    return static_cast<Real>(1 / std::sqrt(static_cast<double>(query.vectors.size(-1))));
   }
 };
 
@@ -37,10 +52,13 @@ class General final : public Score {
  public:
   General(const Scope& scope, const AttentionOptions& options)
       : map_(scope, options.key_width, options.query_width, {.bias = false}) {}
-  Var prepare(const Var& keys) const override { return map_(keys); }  // W k, once
+  Var prepare(const Var& keys, Index) const override { return map_(keys); }  // W k, once
   Var operator()(const Query& query, const Memory& memory) const override {
     check_widths("general", query, memory);
     return matmul(query.vectors, memory.prepared, {.b = true});
+  }
+  std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
+    return products("general", query, memory, 1);
   }
 
  private:

@@ -40,7 +40,7 @@ class LocationAware final : public Score {
         filters_(scope.parameter("filters", filters(options), init::normal(0.01))),
         v_(scope.parameter("v", Shape{width(options)}, init::uniform(-0.1, 0.1))) {}
   Carries carries() const override { return {.weights = true}; }
-  Var prepare(const Var& keys) const override { return key_map_(keys); }
+  Var prepare(const Var& keys, Index) const override { return key_map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
     const Index b = memory.batch(), h = memory.heads(), m = memory.size();
     const Var last = query.past && query.past->weights ? query.past->weights : first_position(b, h, m);

@@ -9,9 +9,10 @@
 namespace heed {
 namespace {
 
+Real inverse_root_of_width(const Var& x) { return static_cast<Real>(1 / std::sqrt(static_cast<double>(x.size(-1)))); }
+
 Var scaled_products(const Var& queries, const Var& keys) {
-  const double width = static_cast<double>(queries.size(-1));
-  return scale(matmul(queries, keys, {.b = true}), static_cast<Real>(1 / std::sqrt(width)));
+  return scale(matmul(queries, keys, {.b = true}), inverse_root_of_width(queries));
 }
 
 // Shaw, Uszkoreit, Vaswani 2018.   e_ij = q_iᵀ (k_j + a^K_r) / √d,  read_i = Σ_j α_ij (v_j + a^V_r),
@@ -51,17 +52,45 @@ class Relative final : public Score {
 // Press, Smith, Lewis 2022 (ALiBi).   e_ij = q_iᵀ k_j / √d - s_h |i - j|,  s_h = 2^{-8 h / H}, h = 1..H.
 class Alibi final : public Score {
  public:
+  std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
+    const auto bias = std::make_shared<Bias>();
+    bias->position = query.position;
+    for (Index h = 0; h < memory.heads(); ++h) bias->slopes.push_back(static_cast<Real>(slope(h, memory.heads())));
+    ScoreRule rule;
+    rule.calls.context = bias.get();
+    rule.calls.apply = subtract_distance;
+    rule.functors = bias;
+    return FusedScore{query.vectors, memory.keys, inverse_root_of_width(query.vectors), rule};
+  }
   Var operator()(const Query& query, const Memory& memory) const override {
     const Index heads = memory.heads(), n = query.count(), m = memory.size();
     Tensor bias(Shape{heads, n, m});
     for (Index h = 0; h < heads; ++h) {
-      const double slope = std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads));
+      const double share = slope(h, heads);
       for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < m; ++j)
           bias.data()[(h * n + i) * m + j] =
-              static_cast<Real>(-slope * static_cast<double>(std::abs(i + query.position - j)));
+              static_cast<Real>(-share * static_cast<double>(std::abs(i + query.position - j)));
     }
     return scaled_products(query.vectors, memory.keys) + Var(bias);
+  }
+
+ private:
+  struct Bias {
+    Index position = 0;        // of the first query
+    std::vector<Real> slopes;  // of each head
+  };
+  static double slope(Index head, Index heads) {
+    return std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(heads));
+  }
+  static void subtract_distance(const void* context, const kernels::ScoreTile& t, Real* scores) {
+    const Bias& bias = *static_cast<const Bias*>(context);
+    const Real share = bias.slopes[static_cast<std::size_t>(t.head)];
+    for (Index r = 0; r < t.rows; ++r) {
+      Real* row = scores + r * t.stride;
+      const Index ahead = t.key - (t.query + r + bias.position);
+      for (Index c = 0; c < t.columns; ++c) row[c] -= share * std::abs(static_cast<Real>(ahead + c));
+    }
   }
 };
 
@@ -72,9 +101,12 @@ class Rotary final : public Score {
   explicit Rotary(const AttentionOptions& options) {
     require(options.key_width % 2 == 0, "[rotary] needs an even width, not {}", options.key_width);
   }
-  Var prepare(const Var& keys) const override { return turned(keys, 0); }
+  Var prepare(const Var& keys, Index first) const override { return turned(keys, first); }
   Var operator()(const Query& query, const Memory& memory) const override {
     return scaled_products(turned(query.vectors, query.position), memory.prepared);
+  }
+  std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
+    return FusedScore{turned(query.vectors, query.position), memory.prepared, inverse_root_of_width(query.vectors)};
   }
 
  private:

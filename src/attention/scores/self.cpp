@@ -14,7 +14,7 @@ class SelfScore final : public Score {
   SelfScore(const Scope& scope, const AttentionOptions& options, Index rows, bool bias)
       : map_(scope / "key", options.key_width, width(options), {.bias = bias, .activation = Activation::tanh}),
         rows_(scope.parameter("rows", Shape{width(options), checked(rows)}, init::normal(0.1))) {}
-  Var prepare(const Var& keys) const override { return map_(keys); }
+  Var prepare(const Var& keys, Index) const override { return map_(keys); }
   Var operator()(const Query&, const Memory& memory) const override {
     return transpose(matmul(memory.prepared, rows_), -2, -1);  // [batch, heads, rows, m]
   }

@@ -1,5 +1,6 @@
 #include "heed/autograd/ops/softmax.h"
 
+#include "heed/autograd/tensor_math.h"
 #include "heed/kernels/softmax.h"
 
 namespace heed {
@@ -21,15 +22,6 @@ void for_each_masked_run(const Shape& shape, const Mask& mask, const Body& body)
     for (int i = outer_axes - 1; i >= 0 && ++position[static_cast<std::size_t>(i)] == shape[i]; --i)
       position[static_cast<std::size_t>(i)] = 0;
   }
-}
-
-// Expanded to x's shape, with the last axis readable in order.
-Mask fitted(const Mask& mask, const Shape& shape, const char* op) {
-  if (!mask) return mask;
-  require(shape.rank() >= 1 && broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}",
-          op, mask.shape().text(), shape.text());
-  const Mask wide = mask.expand(shape);
-  return wide.stride(-1) == 1 || wide.size(-1) <= 1 ? wide : wide.copy();
 }
 
 }  // namespace

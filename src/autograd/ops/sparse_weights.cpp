@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "heed/autograd/tensor_math.h"
 #include "heed/base/threads.h"
 
 namespace heed {
 namespace {
 
-// The numbers of one row that take part, largest first.
-void sorted_row(const Real* x, const bool* allowed, Index n, std::vector<double>& sorted) {
+// The numbers of one row that take part, largest first; false if one of them is NaN and there is no order.
+bool sorted_row(const Real* x, const bool* allowed, Index n, std::vector<double>& sorted) {
   sorted.clear();
-  for (Index j = 0; j < n; ++j)
-    if (!allowed || allowed[j]) sorted.push_back(static_cast<double>(x[j]));
+  for (Index j = 0; j < n; ++j) {
+    if (allowed && !allowed[j]) continue;
+    if (std::isnan(x[j])) return false;
+    sorted.push_back(static_cast<double>(x[j]));
+  }
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  return true;
 }
 
 // τ of sparsemax: with the k largest as support, Σ (x - τ) = 1; the support is the largest k whose own members stay
@@ -48,25 +54,23 @@ double entmax15_threshold(const std::vector<double>& sorted) {
   return largest + threshold;
 }
 
-Mask fitted(const Mask& mask, const Shape& shape, const char* op) {
-  require(shape.rank() >= 1, "[{}] needs at least one axis", op);
-  if (!mask) return mask;
-  require(broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}", op,
-          mask.shape().text(), shape.text());
-  return mask.expand(shape).contiguous();
-}
-
 // Calls body(row, x, allowed, y) for every row.
 template <class Body>
-Tensor by_row(const Tensor& x, const Mask& mask, const Body& body) {
+Tensor by_row(const char* op, const Tensor& x, const Mask& given, const Body& body) {
+  require(x.rank() >= 1, "[{}] needs at least one axis", op);
+  const Mask mask = fitted(given, x.shape(), op).contiguous();
   Tensor y(x.shape());
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.size() / n;
   parallel_for(rows, std::max<Index>(1, 2048 / std::max<Index>(n, 1)), [&](Index begin, Index end) {
     std::vector<double> sorted;
     for (Index r = begin; r < end; ++r) {
       const bool* allowed = mask ? mask.data() + r * n : nullptr;
-      sorted_row(x.data() + r * n, allowed, n, sorted);
-      body(x.data() + r * n, allowed, sorted, y.data() + r * n);
+      Real* to = y.data() + r * n;
+      if (sorted_row(x.data() + r * n, allowed, n, sorted)) {
+        body(x.data() + r * n, allowed, sorted, to);
+      } else {
+        for (Index j = 0; j < n; ++j) to[j] = !allowed || allowed[j] ? std::numeric_limits<Real>::quiet_NaN() : Real{0};
+      }
     }
   });
   return y;
@@ -77,7 +81,7 @@ Tensor by_row(const Tensor& x, const Mask& mask, const Body& body) {
 // With the support S = {y > 0}:  dx = dy - mean of dy over S on S, 0 elsewhere.
 Var sparsemax(const Var& x, const Mask& mask) {
   const Index n = x.rank() >= 1 ? x.size(-1) : 0;
-  const Tensor y = by_row(x.value().contiguous(), fitted(mask, x.shape(), "sparsemax"),
+  const Tensor y = by_row("sparsemax", x.value().contiguous(), mask,
                           [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
                             const double threshold = sparsemax_threshold(sorted);
                             for (Index j = 0; j < n; ++j) {
@@ -105,7 +109,7 @@ Var sparsemax(const Var& x, const Mask& mask) {
 // With s = √y:  dx = s ∘ (dy - Σ s dy / Σ s).
 Var entmax15(const Var& x, const Mask& mask) {
   const Index n = x.rank() >= 1 ? x.size(-1) : 0;
-  const Tensor y = by_row(x.value().contiguous(), fitted(mask, x.shape(), "entmax15"),
+  const Tensor y = by_row("entmax15", x.value().contiguous(), mask,
                           [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
                             const double threshold = entmax15_threshold(sorted);
                             for (Index j = 0; j < n; ++j) {

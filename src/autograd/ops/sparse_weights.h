@@ -4,8 +4,8 @@
 
 namespace heed {
 
-// Over the last axis; `mask` (true = takes part) broadcasts to x's shape. Both give exact zeros, and zeros to a row in
-// which nothing takes part.
+// Over the last axis; `mask` (true = takes part) broadcasts to x's shape. Both give exact zeros, zeros to a row in
+// which nothing takes part, and NaN to one in which a NaN does.
 
 // Martins & Astudillo 2016: the Euclidean projection onto the simplex, y = max(x - τ, 0) with Σ y = 1.
 Var sparsemax(const Var& x, const Mask& mask = {});

@@ -1,5 +1,6 @@
 #include "heed/kernels/ref/softmax.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -68,13 +69,14 @@ void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y) {
 
 void log_softmax_backward(Index rows, Index n, const Real* dy, const Real* y, RowMask mask, Real* dx) {
   for (Index r = 0; r < rows; ++r) {
+    const bool empty = n > 1 && std::all_of(y + r * n, y + (r + 1) * n, [](Real log_p) { return log_p == 0; });
     double total = 0;
     for (Index i = 0; i < n; ++i)
       if (takes_part(mask, r, i)) total += static_cast<double>(dy[r * n + i]);
     for (Index i = 0; i < n; ++i) {
       const Index at = r * n + i;
       const double p = std::exp(static_cast<double>(y[at]));
-      dx[at] = takes_part(mask, r, i) ? static_cast<Real>(dy[at] - p * total) : 0;
+      dx[at] = takes_part(mask, r, i) && !empty ? static_cast<Real>(dy[at] - p * total) : 0;
     }
   }
 }
