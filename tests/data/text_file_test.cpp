@@ -1,6 +1,7 @@
 #include "heed/data/text_file.h"
 
 #include <gtest/gtest.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -46,11 +47,19 @@ std::string zstd_packed(const std::string& text) {
   return packed;
 }
 
+std::string lz4_packed(const std::string& text) {
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+  std::string packed(LZ4F_compressFrameBound(text.size(), &preferences), '\0');
+  packed.resize(LZ4F_compressFrame(packed.data(), packed.size(), text.data(), text.size(), &preferences));
+  return packed;
+}
+
 struct Packing {
   const char* name;
   std::string (*pack)(const std::string&);
 };
-const Packing kPackings[] = {{"gzip", gzipped}, {"xz", xz_packed}, {"zstd", zstd_packed}};
+const Packing kPackings[] = {{"gzip", gzipped}, {"xz", xz_packed}, {"zstd", zstd_packed}, {"lz4", lz4_packed}};
 
 class TextFile : public testing::Test {
  protected:
