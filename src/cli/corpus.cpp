@@ -98,7 +98,7 @@ void make_debian(CorpusCommand& options) {
   }
   require(!options.paths.empty() && !options.english.empty(),
           "[debian] apt has no descriptions in {0}; fetch them:\n"
-          "  apt-get -o Acquire::Languages::=en -o Acquire::Languages::={0} update\n"
+          "  apt-get -o Acquire::Languages=en,{0} update\n"
           "or name files: --english Translation-en.xz --translation Translation-{0}.xz",
           options.language);
   options.corpus.target = options.language;
@@ -175,9 +175,9 @@ void add_corpus(CLI::App& app) {
   debian_command->add_option("--english", debian->english,
                              "Translation-en and Packages files; by default those that apt has");
   debian_command->footer(
-      "Files may be plain or packed with gzip, xz, zstd, lz4 or bzip2.\n\n"
+      "Files may be plain or packed with gzip, xz, zstd or lz4.\n\n"
       "Examples:\n"
-      "  apt-get -o Acquire::Languages::=en -o Acquire::Languages::=de update\n"
+      "  apt-get -o Acquire::Languages=en,de update\n"
       "  heed corpus debian data/debian --language de\n"
       "  heed corpus debian data/debian --english Translation-en.xz --translation Translation-de");
   debian_command->callback([debian] { make_debian(*debian); });

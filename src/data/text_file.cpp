@@ -1,6 +1,7 @@
 #include "heed/data/text_file.h"
 
 #include <fcntl.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,6 +92,7 @@ class ByteReader::Source {
   class Gzip;
   class Xz;
   class Zstd;
+  class Lz4;
 
  protected:
   [[noreturn]] void fail_damaged(const char* format, std::string_view reason) const {
@@ -214,6 +216,32 @@ class ByteReader::Source::Zstd final : public Source {
   bool inside_ = false;
 };
 
+class ByteReader::Source::Lz4 final : public Source {
+ public:
+  explicit Lz4(std::unique_ptr<RawFile> file) : Source(std::move(file)) {
+    require(!LZ4F_isError(LZ4F_createDecompressionContext(&context_, LZ4F_VERSION)), "{}: no memory to unpack it",
+            name());
+  }
+  ~Lz4() override { LZ4F_freeDecompressionContext(context_); }
+  std::size_t read(std::span<char> bytes) override {
+    while (true) {
+      const bool ended = file_->left() == 0 && !file_->fill();
+      if (ended && !inside_) return 0;
+      std::size_t taken = file_->left(), made = bytes.size();
+      const std::size_t status = LZ4F_decompress(context_, bytes.data(), &made, file_->data(), &taken, nullptr);
+      file_->use(taken);
+      if (LZ4F_isError(status)) fail_damaged("lz4", LZ4F_getErrorName(status));
+      inside_ = status != 0;  // 0: a frame is complete and given out whole
+      if (made > 0) return made;
+      if (ended && inside_) fail_cut_off("lz4");
+    }
+  }
+
+ private:
+  LZ4F_dctx* context_ = nullptr;
+  bool inside_ = false;
+};
+
 ByteReader::ByteReader(const std::string& path) {
   auto file = std::make_unique<RawFile>(path);
   if (file->starts_with("\x1f\x8b")) {
@@ -224,6 +252,8 @@ ByteReader::ByteReader(const std::string& path) {
     source_ = std::make_unique<Source::Xz>(std::move(file));
   } else if (file->starts_with("\x28\xb5\x2f\xfd")) {
     source_ = std::make_unique<Source::Zstd>(std::move(file));
+  } else if (file->starts_with("\x04\x22\x4d\x18")) {
+    source_ = std::make_unique<Source::Lz4>(std::move(file));
   } else {
     source_ = std::make_unique<Source::Plain>(std::move(file));
   }

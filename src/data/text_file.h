@@ -10,7 +10,7 @@
 
 namespace heed {
 
-// The bytes of a file, or of the standard input for "-", in order. What gzip, xz or zstd made is recognised by its
+// The bytes of a file, or of the standard input for "-", in order. What gzip, xz, zstd or lz4 made is recognised by its
 // first bytes, whatever the name, and unpacked on the way; several packed files one after another are one. A file that
 // is missing, damaged or cut off is an Error with its name and the offset.
 class ByteReader {

@@ -1,0 +1,225 @@
+#include "heed/data/text_file.h"
+
+#include <gtest/gtest.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <fstream>
+
+#include "heed/data/utf8.h"
+#include "support/messages.h"
+#include "support/temporary_folder.h"
+
+namespace heed {
+namespace {
+
+using test::message_of;
+
+std::string gzipped(const std::string& text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, text.size()) + 32, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string xz_packed(const std::string& text) {
+  std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                    text.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
+            LZMA_OK);
+  packed.resize(size);
+  return packed;
+}
+
+std::string zstd_packed(const std::string& text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
+  return packed;
+}
+
+std::string lz4_packed(const std::string& text) {
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+  std::string packed(LZ4F_compressFrameBound(text.size(), &preferences), '\0');
+  packed.resize(LZ4F_compressFrame(packed.data(), packed.size(), text.data(), text.size(), &preferences));
+  return packed;
+}
+
+struct Packing {
+  const char* name;
+  std::string (*pack)(const std::string&);
+};
+const Packing kPackings[] = {{"gzip", gzipped}, {"xz", xz_packed}, {"zstd", zstd_packed}, {"lz4", lz4_packed}};
+
+class TextFile : public testing::Test {
+ protected:
+  std::string write(std::string_view bytes) const {
+    std::ofstream(path(), std::ios::binary) << bytes;
+    return path();
+  }
+  std::string path() const { return (folder_.path() / "text").string(); }
+  std::vector<std::string> lines(std::string_view bytes) const {
+    LineReader reader(write(bytes));
+    std::vector<std::string> all;
+    for (std::string line; reader.next(line);) all.push_back(line);
+    EXPECT_EQ(reader.number(), static_cast<Index>(all.size()));
+    return all;
+  }
+  TemporaryFolder folder_;
+};
+using Lines = std::vector<std::string>;
+
+// More than several buffers, and not all of it the same.
+std::string long_text() {
+  std::string text;
+  for (int line = 0; line < 40'000; ++line) text += "line " + std::to_string(line * 7919 % 10'007) + " of many\n";
+  return text;
+}
+
+TEST_F(TextFile, LinesEndInEveryWay) {
+  EXPECT_EQ(lines(""), Lines{});
+  EXPECT_EQ(lines("\n"), Lines{""});
+  EXPECT_EQ(lines("a"), Lines{"a"});
+  EXPECT_EQ(lines("a\nb"), (Lines{"a", "b"}));
+  EXPECT_EQ(lines("a\r\n\r\nb\r\n"), (Lines{"a", "", "b"}));
+  EXPECT_EQ(lines("a\rb\n"), Lines{"a\rb"});
+  EXPECT_EQ(lines("\xef\xbb\xbf"
+                  "a\n\xef\xbb\xbf"
+                  "b\n"),
+            (Lines{"a",
+                   "\xef\xbb\xbf"
+                   "b"}));
+  EXPECT_EQ(lines(std::string("a\0b\n", 4)), Lines{std::string("a\0b", 3)});
+}
+
+TEST_F(TextFile, EveryPackingGivesTheSameLines) {
+  for (const std::string& text : {std::string(), std::string("a\nb"), long_text()}) {
+    const Lines expected = lines(text);
+    for (const Packing& packing : kPackings) EXPECT_EQ(lines(packing.pack(text)), expected) << packing.name;
+  }
+}
+
+TEST_F(TextFile, PackedFilesOneAfterAnotherAreOne) {
+  for (const Packing& packing : kPackings)
+    EXPECT_EQ(lines(packing.pack("a\nb") + packing.pack("") + packing.pack("c\nd")), (Lines{"a", "bc", "d"}))
+        << packing.name;
+}
+
+TEST_F(TextFile, WhatIsCutOffIsAnErrorAtEveryLength) {
+  for (const Packing& packing : kPackings) {
+    const std::string packed = packing.pack("some text\nand more of it\n");
+    for (std::size_t length = 6; length < packed.size(); ++length) {
+      const std::string message = message_of([&] { lines(packed.substr(0, length)); });
+      EXPECT_EQ(message, path() + ": its " + packing.name + " data is cut off after byte " + std::to_string(length));
+    }
+  }
+}
+
+TEST_F(TextFile, DamageIsAnErrorOrSeenByNobody) {
+  const std::string text = long_text();
+  const Lines expected = lines(text);
+  for (const Packing& packing : kPackings) {
+    const std::string packed = packing.pack(text);
+    Index errors = 0;
+    for (std::size_t at = 6; at < packed.size(); at += packed.size() / 40) {
+      std::string damaged = packed;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+      try {
+        const Lines read = lines(damaged);
+        // Only a part that carries no text can have been hit; zstd's frames made so have no checksum.
+        if (std::string_view(packing.name) != "zstd") {
+          EXPECT_EQ(read, expected) << packing.name << " byte " << at;
+        }
+      } catch (const Error& error) {
+        ++errors;
+        EXPECT_TRUE(std::string_view(error.what()).starts_with(path() + ": its " + packing.name + " data is"))
+            << error.what();
+      }
+    }
+    EXPECT_GT(errors, 10) << packing.name;
+  }
+}
+
+TEST_F(TextFile, MissingFilesFoldersAndEndlessLinesAreErrors) {
+  EXPECT_EQ(message_of([] { LineReader("no/such/file"); }), "no/such/file: cannot open it: No such file or directory");
+  EXPECT_EQ(message_of([&] { LineReader reader(folder_.path().string()); }),
+            folder_.path().string() + ": it is a directory, not a file");
+  const std::string message = message_of([&] { lines("short\n" + std::string(LineReader::kLongestLine + 1, 'x')); });
+  EXPECT_EQ(message, path() + ": line 2 is longer than 16777216 bytes; is it a text file?");
+}
+
+TEST_F(TextFile, ColumnsAndWords) {
+  using Views = std::vector<std::string_view>;
+  EXPECT_EQ(columns_of_line("a b\tc"), (Views{"a b", "c"}));
+  EXPECT_EQ(columns_of_line(""), Views{""});
+  EXPECT_EQ(columns_of_line("\t"), (Views{"", ""}));
+  EXPECT_EQ(words_of_line("  a \t b  "), (Views{"a", "b"}));
+  EXPECT_EQ(words_of_line(" "), Views{});
+}
+
+TEST(Utf8, TheTableOfValidAndInvalidSequences) {
+  using namespace std::string_view_literals;
+  for (const std::string_view valid :
+       {""sv, "abc"sv, "\0"sv, "\x7f"sv, "\xc2\x80"sv, "\xdf\xbf"sv, "\xe0\xa0\x80"sv, "\xec\xbf\xbf"sv,
+        "\xed\x80\x80"sv, "\xed\x9f\xbf"sv, "\xee\x80\x80"sv, "\xef\xbf\xbf"sv, "\xf0\x90\x80\x80"sv,
+        "\xf3\xbf\xbf\xbf"sv, "\xf4\x8f\xbf\xbf"sv, "straße 日本語 🙂"sv})
+    EXPECT_TRUE(valid_utf8(valid)) << testing::PrintToString(valid);
+  for (const std::string_view invalid : {"\x80"sv,  // a continuation alone
+                                         "\xbf"sv,
+                                         "\xc0\x80"sv,  // overlong
+                                         "\xc1\xbf"sv,
+                                         "\xe0\x80\x80"sv,
+                                         "\xe0\x9f\xbf"sv,
+                                         "\xf0\x80\x80\x80"sv,
+                                         "\xf0\x8f\xbf\xbf"sv,
+                                         "\xed\xa0\x80"sv,
+                                         "\xed\xbf\xbf"sv,  // surrogates
+                                         "\xf4\x90\x80\x80"sv,
+                                         "\xf5\x80\x80\x80"sv,
+                                         "\xf8\x88\x80\x80\x80"sv,
+                                         "\xff"sv,
+                                         "\xfe"sv,  // too large
+                                         "\xc2"sv,
+                                         "\xe1\x80"sv,
+                                         "\xf1\x80\x80"sv,  // cut off
+                                         "\xc2\x41"sv,
+                                         "\xe1\x80\x41"sv,
+                                         "\xf1\x80\x80\x41"sv,
+                                         "\xe1\x41\x80"sv,
+                                         "\xc2\xc2\x80"sv}) {
+    EXPECT_FALSE(valid_utf8(invalid)) << testing::PrintToString(invalid);
+    EXPECT_EQ(valid_utf8_prefix("é" + std::string(invalid)), 2U) << testing::PrintToString(invalid);
+  }
+}
+
+// All code points, by a second encoder; and their surrogate gap.
+TEST(Utf8, EveryCodePoint) {
+  for (std::uint32_t point = 0; point < 0x120000; ++point) {
+    const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
+    std::string text;
+    if (point < 0x80) {
+      text = {static_cast<char>(point)};
+    } else if (point < 0x800) {
+      text = {static_cast<char>(0xc0 | (point >> 6)), tail(0)};
+    } else if (point < 0x10000) {
+      text = {static_cast<char>(0xe0 | (point >> 12)), tail(6), tail(0)};
+    } else {
+      text = {static_cast<char>(0xf0 | (point >> 18)), tail(12), tail(6), tail(0)};
+    }
+    const bool valid = point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+    ASSERT_EQ(valid_utf8(text), valid) << point;
+  }
+}
+
+}  // namespace
+}  // namespace heed
