@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   heed::cli::add_demo(app);
   heed::cli::add_attentions(app);
   heed::cli::add_corpus(app);
+  heed::cli::add_evaluate(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
