@@ -39,13 +39,15 @@ TEST(LuongModel, AWindowWiderThanTheSourceIsGlobal) {
 }
 
 TEST(LuongModel, GeneralWithTheIdentityIsDot) {
-  const auto identity = [](Parameters& parameters) {
-    fill(parameters, "attention.score.weight", 0);
-    Tensor w = parameters.at("attention.score.weight").value();
-    for (Index i = 0; i < w.size(0); ++i) w.data()[i * w.size(1) + i] = 1;
+  const auto diagonal = [](Real number) {
+    return [number](Parameters& parameters) {
+      fill(parameters, "attention.score.weight", 0);
+      Tensor w = parameters.at("attention.score.weight").value();
+      for (Index i = 0; i < w.size(0); ++i) w.data()[i * w.size(1) + i] = number;
+    };
   };
-  EXPECT_LE(difference({{"score", "dot"}}, {{"score", "general"}}, identity), 1e-6);
-  EXPECT_GT(difference({{"score", "dot"}}, {{"score", "general"}}), 1e-3);
+  EXPECT_LE(difference({{"score", "dot"}}, {{"score", "general"}}, diagonal(1)), 1e-6);
+  EXPECT_GT(difference({{"score", "dot"}}, {{"score", "general"}}, diagonal(20)), 1e-3);
 }
 
 TEST(LuongModel, FeedingNothingIsNotFeeding) {

@@ -86,8 +86,8 @@ TEST(RnnSearchModel, SaysWhatIsWrong) {
   EXPECT_EQ(make({{"cell", "gur"}}), "[rnnsearch] cell cannot be gur; did you mean gru?");
   EXPECT_EQ(make({{"hidden", "0"}}), "[rnnsearch] hidden must be positive, not 0");
   EXPECT_EQ(make({{"dropout", "1"}}), "[rnnsearch] a dropout of 1 is outside 0..1");
-  EXPECT_EQ(make({{"tied", "true"}, {"maxout", "4"}}),
-            "[output] the words' vectors of width 6 cannot be the output's weights of width 4");
+  EXPECT_EQ(make({{"tied", "true"}, {"maxout", "3"}}),
+            "[output] the words' vectors of width 4 cannot be the output's weights of width 3");
   RnnSearchConfig config = tiny();
   config.copy = true, config.target_vocabulary = 12;
   Parameters parameters;
