@@ -29,13 +29,14 @@ std::set<std::string> fields_of(const TranslationSystem& system) {
 // Fields by name; every setting must be there.
 class Setting final : public Fields {
  public:
-  explicit Setting(std::map<std::string, std::string> settings) : settings_(std::move(settings)) {}
+  Setting(std::map<std::string, std::string> settings, Index width) : settings_(std::move(settings)), width_(width) {}
   void operator()(const char* name, Index& value, const char*) override {
-    static const std::map<std::string, Index> tiny{
-        {"embedding", 6},    {"hidden", 6},   {"maxout", 6},     {"width", 6},
-        {"feed-forward", 7}, {"layers", 2},   {"heads", 2},      {"decoder-layers", 2},
-        {"rank", 3},         {"longest", 9},  {"half-width", 2}, {"filters", 2},
-        {"filter-width", 3}, {"relative", 2}, {"neighbours", 3}, {"score-width", 4}};
+    static const std::map<std::string, Index> tiny{{"feed-forward", 5}, {"layers", 2},      {"decoder-layers", 2},
+                                                   {"heads", 2},        {"rank", 3},        {"longest", 9},
+                                                   {"half-width", 2},   {"filters", 2},     {"relative", 2},
+                                                   {"neighbours", 3},   {"score-width", 3}, {"filter-width", 3}};
+    for (const char* wide : {"embedding", "hidden", "maxout", "width"})
+      if (std::string(name) == wide) value = width_;
     if (const auto small = tiny.find(name); small != tiny.end()) value = small->second;
     if (const auto text = take(name)) value = std::stoll(*text);
   }
@@ -62,6 +63,7 @@ class Setting final : public Fields {
     return text;
   }
   std::map<std::string, std::string> settings_;
+  Index width_;
 };
 
 // The options of single systems.
@@ -72,7 +74,7 @@ const std::vector<TranslationVariant> kOptions{
     {"seq2seq-gru", {{"rank", "3"}, {"reset", "after"}}},
     {"seq2seq-gru", {{"rank", "0"}, {"update", "takes"}, {"tied", "true"}}},
     {"convs2s", {{"tied", "true"}, {"kernel", "2"}, {"longest", "3"}}},
-    {"convs2s", {{"copy", "true"}, {"kernel", "1"}, {"coverage-loss", "0.5"}, {"hidden", "4"}}},
+    {"convs2s", {{"copy", "true"}, {"kernel", "1"}, {"coverage-loss", "0.5"}, {"hidden", "3"}}},
     {"luong", {{"input-feeding", "false"}}},
     {"luong", {{"input-feeding", "false"}, {"score", "coverage"}, {"copy", "true"}}},
     {"luong", {{"input-feeding", "false"}, {"window", "local-p"}, {"reverse-source", "false"}}},
@@ -113,9 +115,9 @@ std::vector<TranslationVariant> every_variant() {
   return list;
 }
 
-std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant) {
+std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant, Index width) {
   auto config = translation_system_named(variant.system).config("small");
-  Setting setting(variant.settings);
+  Setting setting(variant.settings, width);
   config->visit(setting);
   setting.finish(variant.system);
   config->source_vocabulary = kSourceWords, config->target_vocabulary = kTargetWords;

@@ -28,7 +28,7 @@ std::vector<TranslationVariant> every_variant();
 std::vector<TranslationVariant> every_system();
 
 // The `small` preset with its widths shrunk; dropout is off unless set.
-std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant);
+std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant, Index width = 4);
 
 // A model with its parameters, all of them random: some start at zero, where faults hide.
 struct TinyModel {

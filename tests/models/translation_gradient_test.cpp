@@ -23,12 +23,20 @@ TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {
   const Ids expected = expected_after(previous);
   std::vector<Var> leaves;
   for (const Parameters::Entry& entry : tiny.parameters.entries()) leaves.push_back(entry.var);
+  // A sampled choice has no derivative: hard attention is checked as it decodes.
+  const bool samples = variant.settings.contains("normaliser") && variant.settings.at("normaliser") == "hard";
   const auto loss = [&] {
-    const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true});
+    Random random(1);
+    const ForwardOptions options{.random = samples ? nullptr : &random, .alignment = true};
+    const TeacherForced forced = tiny.model->forward(source, previous, options);
     Var total = cross_entropy(forced.logits, expected);
     if (forced.alignment) total = total + sum(square(forced.alignment));
-    return total;
+    return forced.penalty ? total + forced.penalty : total;
   };
+  if (variant.settings.contains("coverage-loss")) {
+    Random random(1);
+    EXPECT_TRUE(tiny.model->forward(source, previous, {.random = &random}).penalty);
+  }
   const GradientCheck check = check_gradient(loss, leaves);
   EXPECT_LE(check.worst, 1e-7) << GetParam() << " " << check.where;
 }

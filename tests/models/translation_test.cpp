@@ -169,7 +169,7 @@ TEST_P(EverySystem, LearnsAFewPairsByHeart) {
   const Sentences previous =
       sentences({{1, 5, 6}, {1, 6, 5}, {1, 9}, {1, 9, 9, 4}, {1, 3, 10, 7}, {1, 7}, {1, 8, 4, 4}, {1, 10, 3, 6, 6}});
   const Ids expected = expected_after(previous);
-  auto config = tiny_config(variant);
+  const auto config = tiny_config(variant, 8);
   Parameters parameters(3);
   const auto model = translation_system_named(variant.system).make(Scope(parameters), *config);
   Optimiser optimiser;

@@ -1,0 +1,105 @@
+#include "heed/models/decoder_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/composition_cases.h"
+#include "heed/autograd/ops/reduce.h"
+#include "models/translation_cases.h"
+
+namespace heed::test {
+namespace {
+
+AttentionRecord record_of(const Var& weights) { return {{weights}, {}, weights.size(1)}; }
+
+TEST(AttentionPenalty, CountsWhatIsLookedAtTwice) {
+  const Var weights(Tensor({2, 3, 2}, {.5, .5, .25, .75, 1, 0, 1, 0, 1, 0, 1, 0}));
+  const Sentences previous = sentences({{1, 4, 5}, {1, 6}});  // the second sentence's last step is padding
+  const Var logits(Tensor({2, 3, 11}, Real{0}));
+  AttentionLosses losses;
+  EXPECT_FALSE(attention_penalty(losses, record_of(weights), logits, previous));
+  losses.coverage = 2;
+  // First sentence: min(.25, .5) + min(.75, .5), then min(1, .75) + 0; second: 1.
+  EXPECT_NEAR(attention_penalty(losses, record_of(weights), logits, previous).value().item(), 2 * (.75 + .75 + 1),
+              1e-5);
+}
+
+// Better than the other sentence: what was sampled becomes more probable, there and only at real words.
+TEST(AttentionPenalty, RewardsSampledPositions) {
+  const Sentences previous = sentences({{1, 4}, {1}});
+  Tensor numbers(Shape{2, 2, 11}, Real{0});
+  numbers.data()[4] = 3;  // the first sentence's first word is likely
+  const Var logits(numbers);
+  const Var log_probability = Var::leaf(Tensor({2, 2}, Real{-1})), entropy = Var::leaf(Tensor({2, 2}, Real{1}));
+  AttentionRecord record{{Var(Tensor({2, 2, 3}, Real{1}))}, {{0, log_probability, entropy}}, 2};
+  const Gradients gradients = backward(attention_penalty({}, record, logits, previous));
+  const double word = 3 - std::log(10 + std::exp(3.0)), flat = -std::log(11.0);
+  const double first = word + flat, second = flat;  // the words and the end; the end alone
+  const Tensor got = gradients.of(log_probability);
+  EXPECT_NEAR(got.at({0, 0}), -0.1 * (first - second), 1e-5);
+  EXPECT_NEAR(got.at({0, 1}), -0.1 * (first - second), 1e-5);
+  EXPECT_NEAR(got.at({1, 0}), -0.1 * (second - first), 1e-5);
+  EXPECT_EQ(got.at({1, 1}), 0);
+  EXPECT_NEAR(gradients.of(entropy).at({0, 0}), -0.002, 1e-7);
+  EXPECT_EQ(gradients.of(entropy).at({1, 1}), 0);
+}
+
+TEST(HardAttention, LearnsFromItsChoices) {
+  for (const char* system : {"rnnsearch", "luong"}) {
+    for (const bool sampled : {true, false}) {
+      const TinyModel tiny(
+          {system, {{"normaliser", "hard"}, {"score", "additive"}, {"soft-mixing", sampled ? "0" : "1"}}});
+      Random random(4);
+      const TeacherForced forced = tiny.model->forward(some_sources(), some_previous(), {.random = &random});
+      ASSERT_EQ(static_cast<bool>(forced.penalty), sampled) << system;
+      if (!sampled) continue;
+      const Tensor gradient = backward(forced.penalty).of(tiny.parameters.at("attention.score.v"));
+      EXPECT_GT(distance(gradient, Tensor(gradient.shape(), Real{0})), 0) << system;
+    }
+  }
+}
+
+TEST(Copying, IsADistributionOverOneVocabulary) {
+  for (const char* system : {"rnnsearch", "luong", "convs2s"}) {
+    TinyModel tiny({system, {{"copy", "true"}}});
+    const Tensor logits = tiny.model->forward(some_sources(), some_previous()).logits.value().contiguous();
+    for (Index row = 0; row < logits.size(0) * logits.size(1); ++row) {
+      double total = 0;
+      for (Index word = 0; word < kTargetWords; ++word)
+        total += std::exp(static_cast<double>(logits.data()[row * kTargetWords + word]));
+      EXPECT_NEAR(total, 1, 1e-5) << system;
+    }
+  }
+}
+
+TEST(Copying, MixesTheGeneratorAndTheSource) {
+  const Sentences source = sentences({{7, 3, 7, 2}}), previous = sentences({{1, 4}});
+  TinyModel tiny({"rnnsearch", {{"copy", "true"}}}), generator({"rnnsearch", {}});
+  copy_values(tiny.parameters, generator.parameters);
+  const auto log_probabilities = [&](const TinyModel& model) {
+    return log_probabilities_of(model.model->forward(source, previous).logits.value().contiguous());
+  };
+  set(tiny.parameters, "copy.bias", {1000});
+  EXPECT_LE(distance(log_probabilities(tiny), log_probabilities(generator)), 1e-5);
+  set(tiny.parameters, "copy.bias", {-1000});
+  const TeacherForced copied = tiny.model->forward(source, previous, {.alignment = true});
+  const Tensor weights = copied.alignment.value().contiguous(), logits = copied.logits.value().contiguous();
+  for (Index t = 0; t < 2; ++t) {
+    EXPECT_NEAR(std::exp(logits.at({0, t, 7})), weights.at({0, t, 0}) + weights.at({0, t, 2}), 1e-5);
+    EXPECT_NEAR(std::exp(logits.at({0, t, 3})), weights.at({0, t, 1}), 1e-5);
+    EXPECT_NEAR(std::exp(logits.at({0, t, 5})), 0, 1e-5);
+  }
+}
+
+TEST(RealWords, ReplaceThePadding) {
+  const Sentences given = sentences({{3, 4, 5}, {6}}, -7);
+  const Ids words = real_words(given), by_time = real_words_by_time(given);
+  EXPECT_EQ(std::vector<std::int32_t>(words.data(), words.data() + 6), (std::vector<std::int32_t>{3, 4, 5, 6, 0, 0}));
+  EXPECT_EQ(by_time.shape(), (Shape{3, 2}));
+  EXPECT_EQ(std::vector<std::int32_t>(by_time.data(), by_time.data() + 6),
+            (std::vector<std::int32_t>{3, 6, 4, 0, 5, 0}));
+}
+
+}  // namespace
+}  // namespace heed::test
