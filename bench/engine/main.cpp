@@ -6,6 +6,7 @@
 //   prepare <case> <threads>  makes the case's data; a case is a name of `cases` or a family with settings (settings.h)
 //   check [times]             does the case's work three or so many times and summarises what it computed
 //   run <times>               seconds for one repetition, by the clock and of all its threads' processor time
+//   settle                    gives unused memory back; the peaks count from here
 //   memory                    resident bytes of the process now and at most since `prepare`, most bytes of the pool
 //   version                   versions and SIMD target
 //   fma <threads>             GFLOP/s of the yardstick
@@ -111,7 +112,12 @@ json answer(const std::string& line, Step& step) {
     memory::trim();
     step = family ? family_step(name) : found->second();
     reset_peak();
-    return {{"prepared", name}};
+    return {{"prepared", name}, {"resident", resident_bytes("VmRSS")}};
+  }
+  if (command == "settle") {
+    memory::trim();
+    reset_peak();
+    return {{"resident", resident_bytes("VmRSS")}};
   }
   if (command == "check" || command == "run") {
     require(static_cast<bool>(step), "[bench] '{}' before 'prepare'", command);
