@@ -194,6 +194,15 @@ def through_sdpa(options):
     )
 
 
+def in_jax(options):
+    """Whether bench/peers/jax_worker.py has the mechanism."""
+    return (
+        options.get("score", "scaled-dot") in ("dot", "scaled-dot", "additive", "concat")
+        and options.get("window", "global") in ("global", "causal", "restricted")
+        and options.get("normaliser", "softmax") == "softmax"
+    )
+
+
 def mechanism_case(mechanism, n):
     """One call of a registered mechanism over n keys, by one query if it goes step by step, else by n."""
     options = "".join(f",{key}={value}" for key, value in mechanism["options"].items())
@@ -201,4 +210,6 @@ def mechanism_case(mechanism, n):
     ways = {"composed": ("torch", "composed")}
     if through_sdpa(mechanism["options"]):
         ways["sdpa"] = ("torch", "sdpa")
+    if in_jax(mechanism["options"]):
+        ways["jax"] = ("jax", "composed")
     return Case(name, f"{mechanism['name']}, n = {n}", lanes=lanes(name, **ways), steps=1)

@@ -62,7 +62,7 @@ def bytes_label(value):
 
 # What a figure shows: the key of a point's entry, the smallest value worth showing, how a tick is written.
 TIME = ("seconds", 1e-9, seconds_label)
-MEMORY = ("bytes", 1e5, bytes_label)  # less than a page or two here and there is noise
+MEMORY = ("bytes", 1e5, bytes_label)  # less is a few pages here and there
 
 
 def curve(record, label, quantity):

@@ -67,7 +67,17 @@ def timed(records):
 
 
 def times(records):
-    header = ["work", "threads", "Heed", "PyTorch", "Heed is", "compiled", "Heed is", "of FMA peak (Heed, PyTorch)", "bar"]
+    header = [
+        "work",
+        "threads",
+        "Heed",
+        "PyTorch",
+        "Heed is",
+        "compiled",
+        "Heed is",
+        "of FMA peak (Heed, PyTorch)",
+        "bar",
+    ]
     rows = []
     for record in timed(records):
         heed, torch = record["heed"], record.get("torch")
@@ -88,7 +98,17 @@ def times(records):
 
 
 def products(records):
-    header = ["product", "threads", "Heed", "bare oneDNN", "Heed's time", "PyTorch", "Heed is", "of FMA peak (all three)", "bar"]
+    header = [
+        "product",
+        "threads",
+        "Heed",
+        "bare oneDNN",
+        "Heed's time",
+        "PyTorch",
+        "Heed is",
+        "of FMA peak (all three)",
+        "bar",
+    ]
     rows = []
     for record in timed(records):
         heed, bare, torch = record["heed"], record.get("bare"), record.get("torch")
@@ -244,8 +264,8 @@ def attention_tables(report, figures):
 MEMORY = "Beyond what the fresh process held after a small warm-up; the data of the case count."
 TIMES = (
     "8 heads of d = 64 unless said otherwise. SDPA is PyTorch's `scaled_dot_product_attention`, composed are ordinary "
-    "ops, compiled the same through `torch.compile`. A peer more than half again as slow as the fastest is timed in one "
-    "turn, the others in all."
+    "ops, compiled the same through `torch.compile`. A peer more than half again as slow as the fastest is timed in "
+    "one turn, the others in all."
 )
 
 
@@ -286,7 +306,9 @@ def main():
     folder = Path(__file__).resolve().parent.parent / "build/bench"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="replace the tables in it (else: print them)")
-    parser.add_argument("records", nargs="*", type=Path, help="JSON files of bench/run.py (default: all in build/bench)")
+    parser.add_argument(
+        "records", nargs="*", type=Path, help="JSON files of bench/run.py (default: all in build/bench)"
+    )
     options = parser.parse_args()
     records = options.records or [p for p in (folder / "engine.json", folder / "attention.json") if p.exists()]
     if not records:

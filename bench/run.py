@@ -195,9 +195,7 @@ class Run:
             threads = self.options.threads[-1]
             self.report["mechanisms"] = measure_mechanisms(self.session, threads, self.options.quick)
         if START in names:
-            self.report["start"] = start_time(
-                self.options.heed_bench, python, self.options.turns, self.options.clock
-            )
+            self.report["start"] = start_time(self.options.heed_bench, python, self.options.turns, self.options.clock)
         return self.write()
 
     def write(self):

@@ -85,10 +85,12 @@ std::size_t resident_bytes(const std::string& which) {
   return 0;
 }
 
-// The peaks count from here, so that making the data does not hide the work.
-void reset_peak() {
+// Gives unused memory back. The peaks count from here, so that making the data does not hide the work.
+json settled() {
+  memory::trim();
   std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
   memory::reset_peak();
+  return {{"resident", resident_bytes("VmRSS")}, {"pool", memory::statistics().bytes_in_use}};
 }
 
 json answer(const std::string& line, Step& step) {
@@ -111,14 +113,9 @@ json answer(const std::string& line, Step& step) {
     step = {};
     memory::trim();
     step = family ? family_step(name) : found->second();
-    reset_peak();
-    return {{"prepared", name}, {"resident", resident_bytes("VmRSS")}};
+    return settled();
   }
-  if (command == "settle") {
-    memory::trim();
-    reset_peak();
-    return {{"resident", resident_bytes("VmRSS")}};
-  }
+  if (command == "settle") return settled();
   if (command == "check" || command == "run") {
     require(static_cast<bool>(step), "[bench] '{}' before 'prepare'", command);
     int times = command == "check" ? 3 : 1;

@@ -13,7 +13,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-from worker import Worker, filled_array, spread_rows  # noqa: E402
+from worker import Worker, filled_array, seed_of, spread_rows  # noqa: E402
 
 
 def filled(shape, seed, scale=1.0):
@@ -79,7 +79,7 @@ def dot(settings):
     inputs = [filled(shape, 1, 3.0), filled(shape, 2), filled(shape, 3)]
     dy, back = filled(shape, 4), lambda x: x
     if way == "nn":
-        back = lambda x: x.swapaxes(1, 2)  # noqa: E731: [batch, n, heads, width] is the layout it wants
+        back = lambda x: x.swapaxes(1, 2)  # noqa: E731 [batch, n, heads, width] is the layout it wants
         inputs, dy = [jnp.array(back(x)) for x in inputs], jnp.array(back(dy))
         read = lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=causal)  # noqa: E731
     elif way == "blocks":
@@ -139,9 +139,43 @@ def decoding(settings):
     return step
 
 
+def attention(settings):
+    """The compositions that are a few lines of JAX: products and additive scores, windows by position, softmax."""
+    score, window = settings.word("score", "scaled-dot"), settings.word("window", "global")
+    batch, heads, width, n = (settings.number(k, d) for k, d in (("batch", 1), ("heads", 1), ("width", 64), ("n", 1)))
+    m = settings.number("m", n)
+    settings.word("way")
+    at, to = np.arange(n)[:, None], np.arange(m)[None, :]
+    masks = {"global": None, "causal": to <= at, "restricted": abs(to - at) <= settings.number("neighbours", 256) // 2}
+    if window not in masks or settings.word("normaliser", "softmax") != "softmax":
+        raise NotImplementedError(f"not written in JAX: {window}, {settings.word('normaliser')}")
+    mask = None if masks[window] is None else jnp.asarray(masks[window])
+
+    def parameter(name, *shape):
+        return filled(shape, seed_of(name), math.sqrt(3 / shape[0]))
+
+    if score in ("dot", "scaled-dot"):
+        scale = 1 / math.sqrt(width) if score == "scaled-dot" else 1.0
+        score_by = lambda q, k: q @ k.swapaxes(-2, -1) * scale  # noqa: E731
+    elif score in ("additive", "concat"):
+        wq, wk = (parameter(f"score.{side}.weight", width, width) for side in ("query", "key"))
+        v = parameter("score.v", width)
+        score_by = lambda q, k: jnp.tanh((q @ wq)[..., :, None, :] + (k @ wk)[..., None, :, :]) @ v  # noqa: E731
+    else:
+        raise NotImplementedError(f"not written in JAX: {score}")
+
+    def read(q, k, values):
+        e = score_by(q, k)
+        return jax.nn.softmax(e if mask is None else jnp.where(mask, e, -jnp.inf), -1) @ values
+
+    inputs = [filled((batch, heads, n, width), 1, 3.0)] + [filled((batch, heads, m, width), seed) for seed in (2, 3)]
+    return inferred(read, inputs)
+
+
 def warm_up():
     """Next to nothing, but it loads what JAX loads late: the memory of the libraries is read after it."""
-    return differentiated(lambda x, y: jnp.tanh(x @ y), ["x", "y"], [filled((8, 8), 1), filled((8, 8), 2)], filled((8, 8), 3))
+    inputs = [filled((8, 8), 1), filled((8, 8), 2)]
+    return differentiated(lambda x, y: jnp.tanh(x @ y), ["x", "y"], inputs, filled((8, 8), 3))
 
 
 class JaxWorker(Worker):
@@ -159,4 +193,5 @@ class JaxWorker(Worker):
 
 
 if __name__ == "__main__":
-    JaxWorker({"warm-up": warm_up}, {"dot": dot, "additive": additive, "decoding": decoding}).serve()
+    families = {"dot": dot, "additive": additive, "decoding": decoding, "attention": attention}
+    JaxWorker({"warm-up": warm_up}, families).serve()

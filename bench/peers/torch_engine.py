@@ -78,9 +78,7 @@ def layer_norm():
 
 @case("softmax")
 def softmax():
-    return differentiated(
-        lambda x: torch.softmax(x, -1), ["x"], [leaf((2048, 2048), 1, 4.0)], filled((2048, 2048), 2)
-    )
+    return differentiated(lambda x: torch.softmax(x, -1), ["x"], [leaf((2048, 2048), 1, 4.0)], filled((2048, 2048), 2))
 
 
 @case("cross-entropy")

@@ -11,14 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from torch_tensors import compiled, filled, leaf
-
-
-def seed_of(name):
-    """FNV-1a, 32 bits: bench/attention/composition.cpp."""
-    value = 0x811C9DC5
-    for byte in name.encode():
-        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return value
+from worker import seed_of
 
 
 def uniforms(count):
@@ -43,8 +36,8 @@ class Composition:
         self.score = settings.word("score", "scaled-dot")
         self.window = settings.word("window", "global")
         self.normaliser = settings.word("normaliser", "softmax")
-        self.batch, self.heads, self.width = settings.number("batch", 1), settings.number("heads", 1), settings.number("width", 64)
-        self.n = settings.number("n", 1)
+        self.batch, self.heads = settings.number("batch", 1), settings.number("heads", 1)
+        self.width, self.n = settings.number("width", 64), settings.number("n", 1)
         self.m = settings.number("m", self.n)
         self.training = bool(settings.number("training"))
         self.filters, self.filter_width = settings.number("filters", 10), settings.number("filter-width", 201)
@@ -102,7 +95,8 @@ class Composition:
             w = self.p("score.weight", d, m)
             return lambda q, k: q @ w
         if self.score in ("context", "rows"):
-            w, rows = self.p("score.key.weight", d, d), self.p("score.rows", d, self.rows if self.score == "rows" else 1)
+            w = self.p("score.key.weight", d, d)
+            rows = self.p("score.rows", d, self.rows if self.score == "rows" else 1)
             bias = self.p("score.key.bias", d) if self.score == "context" else 0
             return lambda q, k: (torch.tanh(k @ w + bias) @ rows).transpose(-2, -1)
         return self.additive_function()
@@ -124,7 +118,8 @@ class Composition:
             return lambda q, k: additive(q @ wq + self.past_read @ wr, k @ wk)
         bias = self.p("score.key.bias", d)
         if self.score == "location-aware":
-            wf, filters = self.p("score.filter.weight", self.filters, d), self.p("score.filters", self.filter_width, 1, self.filters)
+            wf = self.p("score.filter.weight", self.filters, d)
+            filters = self.p("score.filters", self.filter_width, 1, self.filters)
 
             def located(q, k):
                 last = self.past_weights.reshape(-1, 1, m)
@@ -185,9 +180,9 @@ class Composition:
             "causal": lambda: to <= at,
             "local-m": lambda: (to - at).abs() <= reach,
             "restricted": lambda: (to - at).abs() <= self.neighbours // 2,
-            "sliding": lambda: ((to - at).abs() <= self.neighbours // 2)
-            | (at < self.global_tokens)
-            | (to < self.global_tokens),
+            "sliding": lambda: (
+                ((to - at).abs() <= self.neighbours // 2) | (at < self.global_tokens) | (to < self.global_tokens)
+            ),
         }
         if self.window in masks:
             mask = masks[self.window]()
@@ -202,7 +197,8 @@ class Composition:
 
             return around_median
         if self.window == "local-p":
-            hidden, centre = self.p("window.hidden.weight", self.width, self.width), self.p("window.centre.weight", self.width, 1)
+            hidden = self.p("window.hidden.weight", self.width, self.width)
+            centre = self.p("window.centre.weight", self.width, 1)
 
             def around_predicted(q):
                 p = (self.m - 1) * torch.sigmoid(torch.tanh(q @ hidden) @ centre)

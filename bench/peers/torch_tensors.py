@@ -1,4 +1,4 @@
-"""What the PyTorch peers share: tensors of the benchmark's numbers, differentiated functions, torch.compile if asked."""
+"""What the PyTorch peers share: tensors of the benchmark's numbers, differentiated functions, torch.compile."""
 
 import sys
 

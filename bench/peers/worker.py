@@ -65,6 +65,14 @@ class Settings:
             raise ValueError(f"the family {self.family} has no setting {', '.join(sorted(unknown))}")
 
 
+def seed_of(name):
+    """A seed that depends on a parameter's name alone (FNV-1a, 32 bits): bench/attention/composition.cpp."""
+    value = 0x811C9DC5
+    for byte in name.encode():
+        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return value
+
+
 def spread_rows(count, n):
     return [i * n // count for i in range(count)]
 
@@ -156,7 +164,7 @@ class Worker:
             self.step = None
             self.use(threads)
             self.step = self.prepared(name)
-            return {"prepared": name, **self.settled()}
+            return self.settled()
         if command == "settle":
             return self.settled()
         if command == "check":
