@@ -61,7 +61,7 @@ test-python:  ## the Python package, installed into a place of its own
 	build/python-venv/bin/pip install --quiet './python[test]'
 	build/python-venv/bin/python -m pytest -q python/tests
 
-bench:  ## the engine beside PyTorch, in one run
+bench:  ## engine and attention beside PyTorch and JAX, in one run
 	$(packages) core bench
 	$(release) -DHEED_BENCH=ON
 	cmake --build --preset release -- -j $(JOBS)

@@ -1,4 +1,26 @@
-"""The benchmark's record as Markdown."""
+#!/usr/bin/env python3
+"""The benchmark's records as Markdown; called as a program, puts them into a document.
+
+bench/report.py --write docs/results.md replaces what stands there between the marks of each section, for example
+<!-- bench: attention --> and <!-- end of bench: attention -->, by the tables of build/bench/attention.json, and draws
+the figures beside the document. What stands outside the marks stays.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+from figure import draw
+
+PEERS = {
+    "sdpa": "SDPA",
+    "flex": "FlexAttention",
+    "blocks": "SDPA in blocks",
+    "composed": "composed",
+    "compiled": "compiled",
+    "jax": "JAX",
+}
 
 
 def duration(entry):
@@ -20,11 +42,17 @@ def megabytes(count):
     return f"{count / 1e6:.0f} MB"
 
 
+def measured(bar):
+    if bar["value"] is None:
+        return "–"
+    return f"{bar['value']:.0%}" if bar["quantity"].startswith("of_") else f"{bar['value']:.2f}"
+
+
 def verdict(bars):
     words = []
     for bar in bars:
         met = {True: "met", False: "not met", None: "not measured"}[bar["met"]]
-        value = "" if bar["value"] is None else f" ({bar['value']:.2f})"
+        value = "" if bar["value"] is None else f" ({measured(bar)})"
         words.append(f"{bar['bar']}: **{met}**{value}")
     return "; ".join(words)
 
@@ -39,7 +67,17 @@ def timed(records):
 
 
 def times(records):
-    header = ["work", "threads", "Heed", "PyTorch", "Heed is", "compiled", "Heed is", "of FMA peak (Heed, PyTorch)", "bar"]
+    header = [
+        "work",
+        "threads",
+        "Heed",
+        "PyTorch",
+        "Heed is",
+        "compiled",
+        "Heed is",
+        "of FMA peak (Heed, PyTorch)",
+        "bar",
+    ]
     rows = []
     for record in timed(records):
         heed, torch = record["heed"], record.get("torch")
@@ -60,7 +98,17 @@ def times(records):
 
 
 def products(records):
-    header = ["product", "threads", "Heed", "bare oneDNN", "Heed's time", "PyTorch", "Heed is", "of FMA peak (all three)", "bar"]
+    header = [
+        "product",
+        "threads",
+        "Heed",
+        "bare oneDNN",
+        "Heed's time",
+        "PyTorch",
+        "Heed is",
+        "of FMA peak (all three)",
+        "bar",
+    ]
     rows = []
     for record in timed(records):
         heed, bare, torch = record["heed"], record.get("bare"), record.get("torch")
@@ -101,24 +149,87 @@ def memories(records):
     return table(header, rows) if rows else []
 
 
-def markdown(report):
+def bars_table(records):
+    header = ["work", "bar", "measured", ""]
+    rows = []
+    for record in timed(records):
+        for bar in record["bars"]:
+            met = {True: "**met**", False: "not met", None: "not measured"}[bar["met"]]
+            rows.append([record["title"], bar["bar"], measured(bar), met])
+    return table(header, rows)
+
+
+def peer_times(records):
+    labels = [label for label in PEERS if any(label in record for record in records)]
+    header = ["work", "Heed", *(PEERS[label] for label in labels), "Heed is", "of peak (Heed, best peer)"]
+    rows = []
+    for record in timed(records):
+        best = record.get(record.get("best_peer"))
+        heed = record["heed"]
+        shares = f"{share(heed)}, {share(best)}"
+        if "of_bandwidth" in heed:
+            shares = f"{heed['of_bandwidth']:.0%}, {best['of_bandwidth']:.0%} of bandwidth" if best else "–"
+        rows.append(
+            [
+                record["title"],
+                duration(heed),
+                *(duration(record.get(label)) for label in labels),
+                factor(record.get("speedup")),
+                shares,
+            ]
+        )
+    return table(header, rows)
+
+
+def peer_memories(records):
+    header = ["work", "Heed, of it pool", "best peer", "its name", "ratio", "whole process: Heed", "best peer"]
+    rows = []
+    for record in records:
+        if "memory" not in record or record.get("best_peer") not in record["memory"]:
+            continue
+        heed, name = record["memory"]["heed"], record["best_peer"]
+        peer = record["memory"][name]
+        rows.append(
+            [
+                record["title"],
+                f"{megabytes(heed['grown'])}, {megabytes(heed['pool'])}",
+                megabytes(peer["grown"]),
+                PEERS[name],
+                factor(record["memory_ratio"]),
+                megabytes(heed["peak"]),
+                megabytes(peer["peak"]),
+            ]
+        )
+    return table(header, rows) if rows else []
+
+
+def opening(report):
     machine, versions = report["machine"], report["versions"]
     peaks = ", ".join(f"{value:.0f} GFLOP/s on {count} thread(s)" for count, value in report["fma_peak"].items())
     disturbance = report["disturbance"]
     seconds = max(disturbance["seconds"], 1e-9)
+    peers = ", ".join(
+        f"{name} {versions[key]}" for key, name in (("torch", "PyTorch"), ("jax", "JAX")) if key in versions
+    )
     lines = [
-        "# The engine against PyTorch",
-        "",
         f"{report['date']}, `{report['command']}`  ",
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory'] / 1e9:.0f} GB, {machine['system']}  ",
-        f"Heed {versions['heed']} with oneDNN {versions['onednn']}, PyTorch {versions['torch']}, "
-        f"Python {versions['python']}  ",
+        f"Heed {versions['heed']} with oneDNN {versions['onednn']}, {peers}, Python {versions['python']}  ",
         f"FMA peak, measured in this run: {peaks}  ",
+    ]
+    if "bandwidth" in report:
+        each = ", ".join(f"{value:.1f} GB/s on {count} thread(s)" for count, value in report["bandwidth"].items())
+        lines.append(f"Memory bandwidth (reading), measured in this run: {each}  ")
+    lines.append(
         f"Medians of {report['turns']} alternating turns, {report['clock']} time. Meanwhile the resting workers used "
         f"{disturbance['idle_workers'] / seconds:.2f} of a core and the rest of the machine "
-        f"{max(0, disturbance['others']) / seconds:.2f}.",
-        "",
-    ]
+        f"{max(0, disturbance['others']) / seconds:.2f}."
+    )
+    return [*lines, ""]
+
+
+def engine_tables(report):
+    lines = []
     bare = [record for record in report["cases"] if "bare" in record]
     rest = [record for record in report["cases"] if "bare" not in record]
     if timed(bare):
@@ -126,13 +237,90 @@ def markdown(report):
     if timed(rest):
         lines += ["## Ops, layers, training steps", "", *times(rest), ""]
     if memory := memories(report["cases"]):
-        lines += ["## Peak memory", "", "Beyond what the fresh process held after a small warm-up; the data of the case count.", ""]
-        lines += [*memory, ""]
+        lines += ["## Peak memory", "", MEMORY, "", *memory, ""]
     if "start" in report:
         start = report["start"]
         lines += ["## Start", ""]
         rows = [[name, f"{start[name]['milliseconds']:.1f} ms"] for name in ("heed", "torch", "nothing")]
         lines += [*table(["program", "start to end"], rows), "", verdict(start["bars"]), ""]
-    if errors := [(record["title"], error) for record in report["cases"] for error in record["errors"]]:
-        lines += ["## Not measured", "", *(f"- {title}: {error}" for title, error in errors), ""]
+    return lines
+
+
+def attention_tables(report, figures):
+    lines = []
+    for threads in sorted({record["threads"] for record in timed(report["cases"])}):
+        records = [record for record in timed(report["cases"]) if record["threads"] == threads]
+        lines += [f"## Bars, {threads} thread(s)", "", *bars_table(records), ""]
+        lines += [f"## Times, {threads} thread(s)", "", TIMES, "", *peer_times(records), ""]
+        if memory := peer_memories(records):
+            lines += [f"## Peak memory, {threads} thread(s)", "", MEMORY, "", *memory, ""]
+    if figures:
+        lines += ["## Cost over n", ""]
+        for name, title in figures.items():
+            lines += [f"![{title}]({name})", ""]
+    return lines
+
+
+MEMORY = "Beyond what the fresh process held after a small warm-up; the data of the case count."
+TIMES = (
+    "8 heads of d = 64 unless said otherwise. SDPA is PyTorch's `scaled_dot_product_attention`, composed are ordinary "
+    "ops, compiled the same through `torch.compile`. A peer more than half again as slow as the fastest is timed in "
+    "one turn, the others in all."
+)
+
+
+def not_measured(report):
+    """What a peer could not do, said once for all cases with the same words."""
+    where = {}
+    for record in report["cases"]:
+        for error in record["errors"]:
+            where.setdefault(re.sub(r" \([^)]*\):", ":", error, count=1), []).append(record["title"])
+    lines = [f"- {error} ({'; '.join(dict.fromkeys(titles))})" for error, titles in where.items()]
+    lines += [f"- {mechanism['name']}: {e}" for mechanism in report.get("mechanisms", ()) for e in mechanism["errors"]]
+    return [f"- {word}" for word in report.get("missing", ())] + lines
+
+
+def markdown(report, figures=None):
+    tables = engine_tables(report) if report["section"] == "engine" else attention_tables(report, figures)
+    lines = [f"# {report['title']}", "", *opening(report), *tables]
+    if missing := not_measured(report):
+        lines += ["## Not measured", "", *missing, ""]
     return "\n".join(lines)
+
+
+def put_into(document, report):
+    """The document with the section's tables between its marks, its headings one level deeper."""
+    name = report["section"]
+    begin, end = f"<!-- bench: {name} -->", f"<!-- end of bench: {name} -->"
+    content = document.read_text()
+    if content.count(begin) != 1 or content.count(end) != 1 or content.index(begin) > content.index(end):
+        raise SystemExit(f"{document}: needs the marks {begin} and {end}, once each")
+    body = markdown(report, draw(report, document.parent)).split("\n", 2)[2]  # the document has its own heading
+    body = re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE)
+    body = re.sub(r" +$", r"\\", body, flags=re.MULTILINE)  # a line break that no editor strips
+    before, after = content[: content.index(begin)], content[content.index(end) :]
+    document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
+
+
+def main():
+    folder = Path(__file__).resolve().parent.parent / "build/bench"
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="replace the tables in it (else: print them)")
+    parser.add_argument(
+        "records", nargs="*", type=Path, help="JSON files of bench/run.py (default: all in build/bench)"
+    )
+    options = parser.parse_args()
+    records = options.records or [p for p in (folder / "engine.json", folder / "attention.json") if p.exists()]
+    if not records:
+        raise SystemExit(f"bench/report.py: nothing was measured yet; run bench/run.py")
+    for path in records:
+        report = json.loads(path.read_text())
+        if options.write:
+            put_into(options.write, report)
+            print(f"{report['section']}: {len(timed(report['cases']))} cases of {path.name} into {options.write}")
+        else:
+            print(markdown(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,7 @@ class Worker:
 
     def ask(self, *words, patience=900):
         """The answer, or a WorkerError with the worker's own words; a worker that hangs is ended."""
-        if self.process.poll() is not None:
+        if self.ended():
             raise WorkerError("the worker has ended")
         timer = threading.Timer(patience, self.process.kill)
         timer.start()
@@ -42,6 +42,9 @@ class Worker:
         if "error" in answer:
             raise WorkerError(" ".join(answer["error"].split())[:300])
         return answer
+
+    def ended(self):
+        return self.process.poll() is not None
 
     def cpu_seconds(self):
         """Processor time of all threads so far, to the nanosecond."""

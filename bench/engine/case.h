@@ -9,7 +9,7 @@
 #include "heed/autograd/var.h"
 #include "heed/nn/parameters.h"
 
-// A case is the same work here and, under the same name, in bench/peers/torch_engine.py: the same numbers in, by a
+// A case is the same work here and, under the same name, in bench/peers: the same numbers in, by a
 // formula both sides compute, and the same numbers out, which the runner compares before it times anything.
 
 namespace heed::bench {
@@ -38,5 +38,7 @@ Initialiser filling(std::uint32_t seed, Real scale);
 
 // Multiply-and-add operations a second of all threads together, in GFLOP/s; a multiply-add counts as two.
 double fma_peak(int threads);
+// Gigabytes a second that all threads together read from memory.
+double memory_bandwidth(int threads);
 
 }  // namespace heed::bench

@@ -2,12 +2,15 @@
 // while another worker is measured. Each answer is one line of JSON; an error has the key "error".
 //
 //   cases                     the names it knows
-//   prepare <case> <threads>  makes the case's data
-//   check                     does the case's work three times and summarises what it computed
+//   mechanisms                the registered mechanisms, with their options
+//   prepare <case> <threads>  makes the case's data; a case is a name of `cases` or a family with settings (settings.h)
+//   check [times]             does the case's work three or so many times and summarises what it computed
 //   run <times>               seconds for one repetition, by the clock and of all its threads' processor time
+//   settle                    gives unused memory back; the peaks count from here
 //   memory                    resident bytes of the process now and at most since `prepare`, most bytes of the pool
 //   version                   versions and SIMD target
 //   fma <threads>             GFLOP/s of the yardstick
+//   bandwidth <threads>       GB/s read from memory
 //
 // `heed_bench --version` is the program whose start is timed: it loads the library and computes one small sum.
 
@@ -23,6 +26,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "attention/composition.h"
+#include "attention/settings.h"
 #include "engine/case.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/base/threads.h"
@@ -48,9 +53,9 @@ json summary(const Tensor& tensor) {
           {"squares", squares}, {"weighted", weighted}, {"elements", elements}};
 }
 
-json check(const Step& step) {
+json check(const Step& step, int times) {
   json all = json::object();
-  for (int turn = 1; turn <= 3; ++turn) {
+  for (int turn = 1; turn <= times; ++turn) {
     Results results;
     step(&results);
     for (const auto& [name, tensor] : results) all[fmt::format("{} of step {}", name, turn)] = summary(tensor);
@@ -80,10 +85,12 @@ std::size_t resident_bytes(const std::string& which) {
   return 0;
 }
 
-// The peaks count from here, so that making the data does not hide the work.
-void reset_peak() {
+// Gives unused memory back. The peaks count from here, so that making the data does not hide the work.
+json settled() {
+  memory::trim();
   std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
   memory::reset_peak();
+  return {{"resident", resident_bytes("VmRSS")}, {"pool", memory::statistics().bytes_in_use}};
 }
 
 json answer(const std::string& line, Step& step) {
@@ -100,20 +107,20 @@ json answer(const std::string& line, Step& step) {
     int threads = 1;
     words >> name >> threads;
     const auto found = cases().find(name);
-    require(found != cases().end(), "[bench] there is no case '{}'", name);
+    const bool family = name.find(',') != std::string::npos;
+    require(family || found != cases().end(), "[bench] there is no case '{}'", name);
     set_thread_count(threads);
     step = {};
     memory::trim();
-    step = found->second();
-    reset_peak();
-    return {{"prepared", name}};
+    step = family ? family_step(name) : found->second();
+    return settled();
   }
+  if (command == "settle") return settled();
   if (command == "check" || command == "run") {
     require(static_cast<bool>(step), "[bench] '{}' before 'prepare'", command);
-    if (command == "check") return {{"results", check(step)}};
-    int times = 1;
-    words >> times;
-    return timed(step, times);
+    int times = command == "check" ? 3 : 1;
+    if (int asked = 0; words >> asked) times = asked;
+    return command == "check" ? json{{"results", check(step, times)}} : timed(step, times);
   }
   if (command == "memory")
     return {{"resident", resident_bytes("VmRSS")},
@@ -125,9 +132,11 @@ json answer(const std::string& line, Step& step) {
             {"onednn", fmt::format("{}.{}.{}", dnnl->major, dnnl->minor, dnnl->patch)},
             {"cpu", kernels::simd_targets().front()}};
   }
-  if (command == "fma") {
+  if (command == "mechanisms") return {{"mechanisms", registered_mechanisms()}};
+  if (command == "fma" || command == "bandwidth") {
     int threads = 1;
     words >> threads;
+    if (command == "bandwidth") return {{"gigabytes", memory_bandwidth(threads)}};
     return {{"gflops", fma_peak(threads)}};
   }
   fail("[bench] unknown command '{}'", line);

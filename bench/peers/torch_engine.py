@@ -1,22 +1,12 @@
-"""The engine's benchmark in PyTorch: the peer of heed_bench, with the same cases and the same line protocol.
+"""The engine's benchmark in PyTorch: the cases of bench/engine under the same names."""
 
-See bench/engine/main.cpp for the commands. With --compile the differentiable part of each case goes through
-torch.compile. Settings: float32, the asked number of threads, no Python work inside the measured time beyond what a
-PyTorch user has too.
-"""
-
-import ctypes
-import gc
-import json
 import math
-import sys
-import time
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-COMPILE = "--compile" in sys.argv[1:]
+from torch_tensors import COMPILE, compiled, differentiated, filled, filled_ids, leaf, transposed_leaf
+
 CASES = {}
 
 
@@ -28,64 +18,6 @@ def case(name):
         return prepare
 
     return register
-
-
-def compiled(function):
-    return torch.compile(function) if COMPILE else function
-
-
-def mixed(begin, end, seed):
-    """bench/engine/case.cpp: MurmurHash3's finaliser over position and seed, its upper 24 bits."""
-    with np.errstate(over="ignore"):
-        h = np.arange(begin, end, dtype=np.uint32) + np.uint32(seed * 0x9E3779B9 & 0xFFFFFFFF)
-        h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-        h = (h ^ (h >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-        return (h ^ (h >> np.uint32(16))) >> np.uint32(8)
-
-
-def made(shape, dtype, numbers):
-    """A tensor of numbers(begin, end), made in small pieces that leave no trace in the process's memory."""
-    result = np.empty(math.prod(shape), dtype)
-    for begin in range(0, result.size, 8192):
-        end = min(begin + 8192, result.size)
-        result[begin:end] = numbers(begin, end)
-    return torch.from_numpy(result.reshape(shape))
-
-
-def filled(shape, seed, scale=1.0):
-    def numbers(begin, end):
-        return (mixed(begin, end, seed).astype(np.float32) / np.float32(8388608) - np.float32(1)) * np.float32(scale)
-
-    return made(shape, np.float32, numbers)
-
-
-def filled_ids(shape, seed, bound):
-    return made(shape, np.int64, lambda begin, end: mixed(begin, end, seed) % bound)
-
-
-def leaf(shape, seed, scale=1.0):
-    return filled(shape, seed, scale).requires_grad_()
-
-
-def transposed_leaf(shape, seed, scale=1.0):
-    """Heed stores a weight [in, out], PyTorch [out, in]: each gets its own layout of the same numbers."""
-    return filled(shape, seed, scale).t().contiguous().requires_grad_()
-
-
-def differentiated(function, names, inputs, dy, back=None):
-    """A step: the value and the gradients of all inputs. back(name, gradient) brings one into Heed's layout."""
-    function = compiled(function)
-
-    def step(keep):
-        y = function(*inputs)
-        gradients = torch.autograd.grad(y, inputs, dy)
-        if keep:
-            result = {"y": y}
-            for name, gradient in zip(names, gradients):
-                result["d" + name] = back(name, gradient) if back else gradient
-            return result
-
-    return step
 
 
 def to_rows(name, gradient):
@@ -146,9 +78,7 @@ def layer_norm():
 
 @case("softmax")
 def softmax():
-    return differentiated(
-        lambda x: torch.softmax(x, -1), ["x"], [leaf((2048, 2048), 1, 4.0)], filled((2048, 2048), 2)
-    )
+    return differentiated(lambda x: torch.softmax(x, -1), ["x"], [leaf((2048, 2048), 1, 4.0)], filled((2048, 2048), 2))
 
 
 @case("cross-entropy")
@@ -251,9 +181,11 @@ def warm_up():
     """Next to nothing, but it loads what PyTorch loads late: the memory of the libraries is read after it."""
     inputs = [leaf((8, 8), 1), leaf((8, 8), 2)]
     update = adam(inputs, 1e-3)
+    expected = torch.zeros(8, dtype=torch.int64)
+    loss_of = compiled(lambda x, w: F.cross_entropy(F.linear(x, w), expected))
 
     def step(keep):
-        F.cross_entropy(F.linear(*inputs), torch.zeros(8, dtype=torch.int64)).backward()
+        loss_of(*inputs).backward()
         update.step()
 
     return step
@@ -377,94 +309,3 @@ def transformer(fused_attention):
 
 CASES["transformer-fused-attention"] = transformer(True)
 CASES["transformer-composed-attention"] = transformer(False)
-
-
-# The worker -----------------------------------------------------------------------------------------------------------
-
-
-def summary(tensor):
-    x = tensor.detach().contiguous().to_dense().numpy().astype(np.float64).reshape(-1)
-    n = x.size
-    weights = filled((n,), 99).numpy().astype(np.float64)
-    return {
-        "count": n,
-        "sum": x.sum(),
-        "magnitude": np.abs(x).sum(),
-        "squares": (x * x).sum(),
-        "weighted": (x * weights).sum(),
-        "elements": [x[0], x[n // 3], x[n // 2], x[n - 1]],
-    }
-
-
-def check(step):
-    results = {}
-    for turn in range(1, 4):
-        for name, tensor in step(True).items():
-            results[f"{name} of step {turn}"] = summary(tensor)
-    return results
-
-
-def timed(step, times):
-    step(False)  # the caches are cold after the other worker's turn
-    processor, begin = time.process_time(), time.perf_counter()
-    for _ in range(times):
-        step(False)
-    return {"wall": (time.perf_counter() - begin) / times, "processor": (time.process_time() - processor) / times}
-
-
-def resident_bytes(which):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(which + ":"))
-
-
-def reset_peak():
-    """The peak counts from here, so that making the data does not hide the work."""
-    try:
-        with open("/proc/self/clear_refs", "w") as switch:
-            switch.write("5")
-    except OSError:
-        pass  # a kernel without it: the peak includes the preparation
-
-
-class Worker:
-    step = None
-
-    def answer(self, command, *words):
-        if command == "cases":
-            return {"cases": sorted(CASES)}
-        if command == "version":
-            return {"torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
-        if command == "prepare":
-            name, threads = words[0], int(words[1])
-            torch.set_num_threads(threads)
-            if COMPILE:
-                torch.compiler.reset()
-            self.step = None
-            self.step = CASES[name]()
-            gc.collect()
-            ctypes.CDLL(None).malloc_trim(0)
-            reset_peak()
-            return {"prepared": name}
-        if command == "check":
-            return {"results": check(self.step)}
-        if command == "run":
-            return timed(self.step, int(words[0]))
-        if command == "memory":
-            return {"resident": resident_bytes("VmRSS"), "peak": resident_bytes("VmHWM")}
-        raise ValueError(f"unknown command {command}")
-
-
-def main():
-    replies = sys.stdout
-    sys.stdout = sys.stderr  # what libraries print must not disturb the protocol
-    worker = Worker()
-    for line in sys.stdin:
-        try:
-            reply = worker.answer(*line.split())
-        except Exception as error:  # whatever goes wrong in a case is an answer, not the end of the run
-            reply = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(reply, default=float), file=replies, flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,29 @@
+"""The peer of heed_bench in PyTorch. With --compile the differentiable part of each case goes through torch.compile.
+
+Settings: float32, the asked number of threads, no Python work inside the measured time beyond what a PyTorch user has
+too.
+"""
+
+import torch
+
+import torch_attention
+import torch_engine
+from torch_tensors import COMPILE
+from worker import Worker
+
+
+class TorchWorker(Worker):
+    def version(self):
+        return {"torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
+
+    def as_array(self, tensor):
+        return tensor.detach().contiguous().to_dense().numpy()
+
+    def use(self, threads):
+        torch.set_num_threads(threads)
+        if COMPILE:
+            torch.compiler.reset()
+
+
+if __name__ == "__main__":
+    TorchWorker(torch_engine.CASES, torch_attention.FAMILIES).serve()
