@@ -181,7 +181,8 @@ void TrainingLoop::explain_numbers(double loss, double norm, const TrainingState
   fail(
       "[train] the {} of step {} is {}: {}; training stops and the last checkpoint stays. A lower learning rate or "
       "clipping may help.",
-      in_loss ? "loss" : "gradient norm", step_ + 1, in_loss ? loss : norm, reason);
+      in_loss ? "loss" : "gradient norm", step_ + 1, std::isnan(in_loss ? loss : norm) ? "not a number" : "infinite",
+      reason);
 }
 
 bool TrainingLoop::better(const Score& score) const {
