@@ -24,8 +24,8 @@ std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const
 // Combinations whose parts contradict each other.
 void check_combination(const AttentionOptions& o) {
   const bool self_score = o.score == "context" || o.score == "rows";
-  const bool pairs_by_position =
-      o.window == "causal" || o.window == "local-m" || o.window == "restricted" || o.window == "sliding";
+  const bool pairs_by_position = o.window == "causal" || o.window == "recent" || o.window == "local-m" ||
+                                 o.window == "restricted" || o.window == "sliding";
   require(!(self_score && pairs_by_position),
           "[attention] score {} has no query positions, so window {} has nothing to compare them with", o.score,
           o.window);

@@ -32,6 +32,12 @@ Memory MultiHead::memory(const Var& y, const Ids& lengths) const {
   return attention_.memory(split_heads(key_(y)), split_heads(value_(y)), lengths);
 }
 
+Memory MultiHead::extended(const Memory& before, const Var& y) const {
+  if (!before.keys) return memory(y);
+  return attention_.memory(concat({before.keys, split_heads(key_(y))}, 2),
+                           concat({before.values, split_heads(value_(y))}, 2));
+}
+
 MultiHead::Result MultiHead::operator()(const Var& x, const Memory& memory, Index position) const {
   Query query;
   query.vectors = split_heads(query_(x));

@@ -17,6 +17,8 @@ class MultiHead {
 
   // From y [batch, m, width]; made once per sentence, used by every step.
   Memory memory(const Var& y, const Ids& lengths = {}) const;
+  // The memory with y [batch, k, width] added at its end, for decoding word by word; an empty memory begins one.
+  Memory extended(const Memory& before, const Var& y) const;
   struct Result {
     Var read;     // [batch, n, width]
     Var weights;  // [batch, heads, n, m]

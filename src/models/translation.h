@@ -41,12 +41,14 @@ struct TracedAttention {
 
 struct ForwardOptions {
   Random* random = nullptr;                       // given in training: dropout and sampling are on
+  bool alignment = false;                         // the alignment is wanted, with its gradient
   std::vector<TracedAttention>* trace = nullptr;  // if given, every attention of the model is added to it
 };
 
 struct TeacherForced {
   Var logits;     // [batch, n, target vocabulary]; may be log-probabilities (a copying model's are)
-  Var alignment;  // [batch, n, m]: weights over the source when word t is predicted; empty without attention
+  Var alignment;  // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
+                  // where nobody asked and it would cost something
   Var penalty;    // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
 };
 

@@ -48,6 +48,13 @@ const RegisterWindow restricted{{"restricted", "a neighbourhood of r positions",
                                    return positions([r](Index i, Index j) { return std::abs(j - i) <= r / 2; });
                                  }}};
 
+const RegisterWindow recent{{"recent", "the last r positions up to the query's own", "i - r < j <= i",
+                             "Vaswani et al. 2017", [](const Scope&, const AttentionOptions& options) {
+                               const Index r = options.neighbours;
+                               require(r > 0, "[recent] the neighbourhood must be positive: {}", r);
+                               return positions([r](Index i, Index j) { return j <= i && i - j < r; });
+                             }}};
+
 const RegisterWindow sliding{
     {"sliding", "a neighbourhood, and first positions that see and are seen by all", "|j - i| <= r/2 or i < g or j < g",
      "Beltagy, Peters, Cohan 2020", [](const Scope&, const AttentionOptions& options) {

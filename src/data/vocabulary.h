@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/base/real.h"
+
+namespace heed {
+
+// The same in every vocabulary. Padding has no id: what stands beyond a length is never looked at.
+inline constexpr std::int32_t kUnknown = 0, kBegin = 1, kEnd = 2;
+
+// Text as numbers and back. Immutable, and safe to use from several threads.
+class Vocabulary {
+ public:
+  virtual ~Vocabulary() = default;
+  // Without begin and end. The text is one line of valid UTF-8.
+  virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  // Begin and end are left out; an id outside the vocabulary is an Error.
+  virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
+  // How one id is written: "▁Haus" for a subword that begins a word, "</s>" for the end.
+  virtual std::string piece(std::int32_t id) const = 0;
+  virtual Index size() const = 0;
+  // Which word each piece belongs to, counted from 0. Begin and end are words of their own.
+  virtual std::vector<Index> word_of(std::span<const std::int32_t> ids) const = 0;
+  // "source.spm" or "source.vocab.txt" for the side "source"; load_vocabulary knows the kind by the ending.
+  virtual std::string file_name(std::string_view side) const = 0;
+  // The bytes of that file.
+  virtual std::string serialized() const = 0;
+};
+
+// A vocabulary from a file: SentencePiece's (.spm, .model) or a list of words (.txt), one a line, packed or not, that
+// starts with <unk>, <s> and </s>. A file that is missing, damaged or numbers its symbols otherwise is an Error.
+std::shared_ptr<const Vocabulary> load_vocabulary(const std::filesystem::path& path);
+
+}  // namespace heed

@@ -1,0 +1,108 @@
+#include "heed/data/words.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "heed/base/error.h"
+#include "heed/data/text_file.h"
+#include "heed/data/training_text.h"
+#include "heed/data/utf8.h"
+
+namespace heed {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSymbols{"<unk>", "<s>", "</s>"};
+
+class Words final : public Vocabulary {
+ public:
+  // The symbols first. `name` stands in errors.
+  Words(std::vector<std::string> words, const std::string& name) : words_(std::move(words)) {
+    for (std::size_t id = 0; id < words_.size(); ++id)
+      require(ids_.emplace(words_[id], static_cast<std::int32_t>(id)).second, "{}: line {}: {} is there twice", name,
+              id + 1, words_[id]);
+    for (const std::string_view symbol : kSymbols) ids_.erase(symbol);  // no text can name them
+  }
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    std::vector<std::int32_t> ids;
+    for (const std::string_view word : words_of_line(text)) {
+      const auto found = ids_.find(word);
+      ids.push_back(found == ids_.end() ? kUnknown : found->second);
+    }
+    return ids;
+  }
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    std::string text;
+    for (const std::int32_t id : ids) {
+      if (id == kBegin || id == kEnd) continue;
+      if (!text.empty()) text += ' ';
+      text += piece(id);
+    }
+    return text;
+  }
+  std::string piece(std::int32_t id) const override {
+    require(id >= 0 && id < size(), "[words] id {} is outside 0..{}", id, size() - 1);
+    return words_[static_cast<std::size_t>(id)];
+  }
+  Index size() const override { return static_cast<Index>(words_.size()); }
+  std::vector<Index> word_of(std::span<const std::int32_t> ids) const override {
+    std::vector<Index> words(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) words[i] = static_cast<Index>(i);
+    return words;
+  }
+  std::string file_name(std::string_view side) const override { return std::string(side) + ".vocab.txt"; }
+  std::string serialized() const override {
+    std::string text;
+    for (const std::string& word : words_) text += word + '\n';
+    return text;
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::unordered_map<std::string_view, std::int32_t> ids_;  // views into words_, which never changes
+};
+
+}  // namespace
+
+std::shared_ptr<const Vocabulary> train_words(const std::vector<std::string>& files, const WordOptions& options) {
+  const auto symbols = static_cast<Index>(kSymbols.size());
+  require(options.size > symbols, "[words] a vocabulary of {} has no room for a word beside {} symbols", options.size,
+          symbols);
+  require(options.minimum >= 1, "[words] a word cannot be asked to occur {} times", options.minimum);
+  std::unordered_map<std::string, Index> counts;
+  for_each_training_line(files, options.column, "words", [&](std::string_view line) {
+    for (const std::string_view word : words_of_line(line)) ++counts[std::string(word)];
+  });
+  for (const std::string_view symbol : kSymbols) counts.erase(std::string(symbol));
+  std::erase_if(counts, [&](const auto& entry) { return entry.second < options.minimum; });
+  require(!counts.empty(), "[words] no word occurs {} times", options.minimum);
+
+  std::vector<std::pair<std::string, Index>> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  sorted.resize(std::min(sorted.size(), static_cast<std::size_t>(options.size - symbols)));
+  std::vector<std::string> words(kSymbols.begin(), kSymbols.end());
+  for (auto& [word, count] : sorted) words.push_back(std::move(word));
+  return std::make_shared<Words>(std::move(words), "[words]");
+}
+
+std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.ends_with('\r')) word.remove_suffix(1);
+    const std::size_t line = words.size() + 1;
+    require(valid_utf8(word), "{}: line {} is not UTF-8", name, line);
+    require(words_of_line(word).size() == 1 && words_of_line(word)[0] == word, "{}: line {} is not one word", name,
+            line);
+    words.emplace_back(word);
+  }
+  require(words.size() >= kSymbols.size() && std::equal(kSymbols.begin(), kSymbols.end(), words.begin()),
+          "{}: the first lines are not <unk>, <s> and </s>, so it is no vocabulary of words", name);
+  return std::make_shared<Words>(std::move(words), name);
+}
+
+}  // namespace heed

@@ -1,0 +1,244 @@
+#include "heed/models/transformer.h"
+
+#include <cmath>
+
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/embedding.h"
+#include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/base/spelling.h"
+#include "heed/models/decoding.h"
+
+namespace heed {
+namespace {
+
+void require_one_of(const char* field, const std::string& value, const std::vector<std::string>& known) {
+  require(std::find(known.begin(), known.end(), value) != known.end(), "[transformer] {} cannot be {}{}", field, value,
+          did_you_mean(value, known));
+}
+
+TransformerConfig checked(const TransformerConfig& config) {
+  require(config.layers > 0 && config.decoder_layers > 0, "[transformer] needs layers, not {} and {}", config.layers,
+          config.decoder_layers);
+  require(config.width > 0 && config.feed_forward > 0, "[transformer] widths must be positive: {} and {}", config.width,
+          config.feed_forward);
+  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "[transformer] vocabularies of {} and {} words",
+          config.source_vocabulary, config.target_vocabulary);
+  require(config.dropout >= 0 && config.dropout < 1, "[transformer] a dropout of {} is outside 0..1", config.dropout);
+  require(config.neighbours >= 0, "[transformer] {} neighbours", config.neighbours);
+  require(config.alignment_layer >= 0 && config.alignment_layer <= config.decoder_layers,
+          "[transformer] alignment layer {} of {}", config.alignment_layer, config.decoder_layers);
+  require_one_of("norm", config.norm, {"post", "pre"});
+  require_one_of("positions", config.positions, {"sinusoidal", "relative", "alibi", "rotary", "none"});
+  require_one_of("tied", config.tied, {"all", "output", "none"});
+  require(config.tied != "all" || config.source_vocabulary == config.target_vocabulary,
+          "[transformer] one table for both sides needs one vocabulary, not {} and {} words", config.source_vocabulary,
+          config.target_vocabulary);
+  return config;
+}
+
+MultiHeadOptions self_attention(const TransformerConfig& config, bool causal) {
+  MultiHeadOptions options{config.width, {}};
+  options.attention.heads = config.heads;
+  const bool in_scores = config.positions != "sinusoidal" && config.positions != "none";
+  options.attention.score = in_scores ? config.positions : "scaled-dot";
+  if (config.neighbours > 0) options.attention.neighbours = config.neighbours;
+  options.attention.window = config.neighbours > 0 ? (causal ? "recent" : "restricted") : causal ? "causal" : "global";
+  return options;
+}
+
+MultiHeadOptions source_attention(const TransformerConfig& config) {
+  MultiHeadOptions options{config.width, {}};
+  options.attention.heads = config.heads;
+  return options;
+}
+
+void traced(const ForwardOptions& options, const std::string& name, const Var& weights) {
+  if (options.trace) options.trace->push_back({name, weights.value()});
+}
+
+}  // namespace
+
+void TransformerConfig::visit(Fields& field) {
+  field("layers", layers, "layers of the encoder");
+  field("decoder-layers", decoder_layers, "layers of the decoder");
+  field("width", width, "width of the model");
+  field("feed-forward", feed_forward, "inner width of the feed-forward parts");
+  field("heads", heads, "attention heads");
+  field("dropout", dropout, "share of numbers dropped in training");
+  field("norm", norm, "where the layer norm stands: post (the paper's) or pre");
+  field("positions", positions, "sinusoidal, relative, alibi, rotary or none");
+  field("neighbours", neighbours, "restrict self-attention to so many positions (0: all)");
+  field("tied", tied, "one table for: all, output (target and output) or none");
+  field("alignment-layer", alignment_layer, "decoder layer that gives the alignment, from 1 (0: last but one)");
+}
+
+Transformer::Transformer(const Scope& scope, const TransformerConfig& config)
+    : config_(checked(config)), pre_norm_(config.norm == "pre") {
+  const Index width = config.width;
+  const Initialiser initialise = init::normal(1 / std::sqrt(static_cast<double>(width)));
+  target_table_ = Embedding(scope / "target", config.target_vocabulary, width, initialise);
+  source_table_ =
+      config.tied == "all" ? target_table_ : Embedding(scope / "source", config.source_vocabulary, width, initialise);
+  output_table_ =
+      config.tied == "none" ? Embedding(scope / "output", config.target_vocabulary, width, initialise) : target_table_;
+  const auto feed_forward = [&](const Scope& layer) {
+    return FeedForward{Linear(layer / "inner", width, config.feed_forward, {.activation = Activation::relu}),
+                       Linear(layer / "outer", config.feed_forward, width)};
+  };
+  for (Index i = 0; i < config.layers; ++i) {
+    const Scope layer = scope / "encoder" / ("layer" + std::to_string(i));
+    encoder_.push_back({MultiHead(layer / "self", self_attention(config, false)), feed_forward(layer / "feed_forward"),
+                        LayerNorm(layer / "self_norm", width), LayerNorm(layer / "feed_forward_norm", width)});
+  }
+  for (Index i = 0; i < config.decoder_layers; ++i) {
+    const Scope layer = scope / "decoder" / ("layer" + std::to_string(i));
+    decoder_.push_back({MultiHead(layer / "self", self_attention(config, true)),
+                        MultiHead(layer / "source", source_attention(config)), feed_forward(layer / "feed_forward"),
+                        LayerNorm(layer / "self_norm", width), LayerNorm(layer / "source_norm", width),
+                        LayerNorm(layer / "feed_forward_norm", width)});
+  }
+  if (pre_norm_) {
+    encoder_norm_ = LayerNorm(scope / "encoder" / "norm", width);
+    decoder_norm_ = LayerNorm(scope / "decoder" / "norm", width);
+  }
+}
+
+Tensor Transformer::sinusoids(Index first, Index count, Index width) {
+  Tensor table(Shape{count, width});
+  for (Index p = 0; p < count; ++p) {
+    for (Index i = 0; i < width; ++i) {
+      const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(width);
+      const double angle = static_cast<double>(first + p) / std::pow(10000.0, exponent);
+      table.data()[p * width + i] = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return table;
+}
+
+Var Transformer::dropped(const Var& x, Random* random) const {
+  return random ? dropout(x, config_.dropout, random->next()) : x;
+}
+
+template <class Sublayer>
+Var Transformer::around(const LayerNorm& norm, const Var& x, Random* random, const Sublayer& sublayer) const {
+  if (pre_norm_) return x + dropped(sublayer(norm(x)), random);
+  return norm(dropped(sublayer(x), random), x);
+}
+
+Var Transformer::feed(const FeedForward& layer, const Var& x, Random* random) const {
+  return layer.outer(dropped(layer.inner(x), random));
+}
+
+Var Transformer::embed(const Embedding& table, const Ids& ids, Index first, Random* random) const {
+  Var x = scale(table(ids), static_cast<Real>(std::sqrt(static_cast<double>(config_.width))));
+  if (config_.positions == "sinusoidal") x = x + Var(sinusoids(first, ids.size(1), config_.width));
+  return dropped(x, random);
+}
+
+Var Transformer::encoded(const Sentences& source, const ForwardOptions& options) const {
+  Var x = embed(source_table_, source.ids, 0, options.random);
+  for (std::size_t i = 0; i < encoder_.size(); ++i) {
+    const EncoderLayer& layer = encoder_[i];
+    x = around(layer.self_norm, x, options.random, [&](const Var& y) {
+      const MultiHead::Result result = layer.self(y, layer.self.memory(y, source.lengths));
+      traced(options, fmt::format("encoder.layer{}.self", i), result.weights);
+      return result.read;
+    });
+    x = around(layer.feed_forward_norm, x, options.random,
+               [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
+  }
+  return pre_norm_ ? encoder_norm_(x) : x;
+}
+
+Index Transformer::alignment_layer() const {
+  return config_.alignment_layer > 0 ? config_.alignment_layer - 1 : std::max<Index>(0, config_.decoder_layers - 2);
+}
+
+TeacherForced Transformer::forward(const Sentences& source, const Sentences& previous,
+                                   const ForwardOptions& options) const {
+  TeacherForced result;
+  const Var read = encoded(source, options);
+  Var x = embed(target_table_, previous.ids, 0, options.random);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) {
+    const DecoderLayer& layer = decoder_[i];
+    x = around(layer.self_norm, x, options.random, [&](const Var& y) {
+      const MultiHead::Result attended = layer.self(y, layer.self.memory(y, previous.lengths));
+      traced(options, fmt::format("decoder.layer{}.self", i), attended.weights);
+      return attended.read;
+    });
+    x = around(layer.source_norm, x, options.random, [&](const Var& y) {
+      const MultiHead::Result attended = layer.source(y, layer.source.memory(read, source.lengths));
+      traced(options, fmt::format("decoder.layer{}.source", i), attended.weights);
+      if (options.alignment && static_cast<Index>(i) == alignment_layer()) result.alignment = mean(attended.weights, 1);
+      return attended.read;
+    });
+    x = around(layer.feed_forward_norm, x, options.random,
+               [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
+  }
+  result.logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
+  return result;
+}
+
+Transformer::Encoded Transformer::encode(const Sentences& source) const {
+  const Var read = encoded(source, {});
+  Encoded result;
+  for (const DecoderLayer& layer : decoder_) result.source.push_back(layer.source.memory(read, source.lengths));
+  return result;
+}
+
+Transformer::State Transformer::begin(const Encoded&) const { return {std::vector<Memory>(decoder_.size()), 0}; }
+
+Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids& previous) const {
+  const Index rows = previous.size();
+  Decoding::Step result;
+  Var x = embed(target_table_, previous.reshape(Shape{rows, 1}), state.position, nullptr);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) {
+    const DecoderLayer& layer = decoder_[i];
+    x = around(layer.self_norm, x, nullptr, [&](const Var& y) {
+      state.words[i] = layer.self.extended(state.words[i], y);
+      return layer.self(y, state.words[i], state.position).read;
+    });
+    x = around(layer.source_norm, x, nullptr, [&](const Var& y) {
+      const MultiHead::Result attended = layer.source(y, encoded.source[i]);
+      if (static_cast<Index>(i) == alignment_layer())
+        result.weights = mean(attended.weights, 1).value().reshape(Shape{rows, encoded.source[i].size()});
+      return attended.read;
+    });
+    x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
+  }
+  const Var logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
+  result.log_probabilities = log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary}));
+  ++state.position;
+  return result;
+}
+
+std::unique_ptr<Decoding> Transformer::start(const Sentences& source) const {
+  return std::make_unique<DecodingOf<Transformer>>(*this, source);
+}
+
+namespace {
+
+std::unique_ptr<TranslationConfig> transformer_config(const std::string& preset) {
+  auto config = std::make_unique<TransformerConfig>();
+  if (preset == "big") {
+    config->width = 1024, config->feed_forward = 4096, config->heads = 16, config->dropout = 0.3;
+  } else if (preset == "small") {
+    config->layers = config->decoder_layers = 4;
+    config->width = 128, config->feed_forward = 256, config->heads = 4, config->dropout = 0.3;
+  }
+  return config;
+}
+
+const RegisterTranslationSystem transformer{
+    {.name = "transformer",
+     .summary = "attention only: multi-head self-attention and feed-forward layers",
+     .paper = "Vaswani et al. 2017",
+     .presets = {"paper", "big", "small"},
+     .config = transformer_config,
+     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
+       return std::make_unique<Transformer>(scope, dynamic_cast<const TransformerConfig&>(config));
+     }}};
+
+}  // namespace
+}  // namespace heed

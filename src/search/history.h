@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/search/search.h"
+
+namespace heed {
+
+// Every word that a search has tried, each pointing back to the one before it. Words and weights of a hypothesis are
+// collected only when it is asked for.
+class SearchHistory {
+ public:
+  static constexpr std::int32_t kStart = -1;  // the parent of first words
+
+  // Keeps the weights [rows, m] of a step, empty without attention; what is added next was predicted by it.
+  void begin_step(const Tensor& weights) { weights_.push_back(weights); }
+  std::int32_t add(std::int32_t parent, Index row, std::int32_t word) {
+    entries_.push_back({parent, static_cast<std::int32_t>(row), word, static_cast<std::int32_t>(weights_.size()) - 1});
+    return static_cast<std::int32_t>(entries_.size()) - 1;
+  }
+  // The words up to entry `end`, in order, which is itself left out.
+  std::vector<std::int32_t> words(std::int32_t end) const;
+  // [n + 1, length], with entry `end`'s row; empty without attention.
+  Tensor weights(std::int32_t end, Index length) const;
+
+ private:
+  struct Entry {
+    std::int32_t parent, row, word, step;
+  };
+  const Entry& entry(std::int32_t i) const { return entries_[static_cast<std::size_t>(i)]; }
+
+  std::vector<Entry> entries_;
+  std::vector<Tensor> weights_;  // one a step
+};
+
+}  // namespace heed

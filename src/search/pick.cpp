@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/base/threads.h"
+#include "heed/search/plan.h"
+
+// Searches that go on with one word a row: greedy and sampling.
+
+namespace heed {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// A hypothesis in the making.
+struct Path {
+  Index source = 0, number = 0;  // which of its source's samples
+  std::int32_t row = 0;          // of the last step
+  std::int32_t entry = SearchHistory::kStart, word = 0;
+  double log_probability = 0;
+};
+
+// pick(path, t, log-probabilities, vocabulary) gives the path's next word, -1 if none can come; called by many threads.
+template <class Pick>
+Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
+  const SearchOptions& options = plan.options();
+  Hypotheses result(static_cast<std::size_t>(plan.sources()),
+                    std::vector<Hypothesis>(static_cast<std::size_t>(samples)));
+  std::vector<Path> paths;
+  for (Index i = 0; i < plan.sources(); ++i)
+    for (Index k = 0; k < samples; ++k)
+      paths.push_back({.source = i, .number = k, .row = static_cast<std::int32_t>(i), .word = options.begin});
+
+  SearchHistory history;
+  std::vector<std::int32_t> rows, words;
+  for (Index t = 0; !paths.empty(); ++t) {
+    rows.clear(), words.clear();
+    for (const Path& path : paths) rows.push_back(path.row), words.push_back(path.word);
+    select_if_changed(decoding, rows);
+    const Tensor next = plan.step(decoding, words, history);
+    const Index vocabulary = next.size(1);
+    const Real* table = next.data();
+    constexpr Index kWorkOfAThread = 1 << 16;  // numbers looked through
+    parallel_for(static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary),
+                 [&](Index begin, Index end) {
+                   for (Index i = begin; i < end; ++i) {
+                     Path& path = paths[static_cast<std::size_t>(i)];
+                     path.row = static_cast<std::int32_t>(i);
+                     const std::int32_t forced = plan.forced(path.source, t);
+                     path.word = forced >= 0 ? forced : pick(path, t, table + i * vocabulary, vocabulary);
+                   }
+                 });
+    std::size_t living = 0;
+    for (Path& path : paths) {
+      require(path.word >= 0, "[{}] source {}: at word {} no word has a probability; does the model give NaN?",
+              plan.who(), path.source, t);
+      path.log_probability += static_cast<double>(table[path.row * vocabulary + path.word]);
+      path.entry = history.add(path.entry, path.row, path.word);
+      if (path.word == options.end)
+        result[static_cast<std::size_t>(path.source)][static_cast<std::size_t>(path.number)] =
+            plan.hypothesis(history, path.entry, path.source, path.log_probability);
+      else
+        paths[living++] = path;
+    }
+    paths.resize(living);
+  }
+  return result;
+}
+
+std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, std::int32_t excluded) {
+  std::int32_t best = -1;
+  auto most = static_cast<Real>(kNever);
+  for (Index word = 0; word < vocabulary; ++word)
+    if (log_probabilities[word] > most && word != excluded) {
+      most = log_probabilities[word];
+      best = static_cast<std::int32_t>(word);
+    }
+  return best;
+}
+
+// Draws words by one number in [0, 1) each.
+class Sampler {
+ public:
+  explicit Sampler(const SearchOptions& options) : options_(options) {}
+
+  std::int32_t draw(const Real* log_probabilities, Index vocabulary, double uniform) const {
+    struct Chance {
+      double weight;
+      std::int32_t word;
+      bool operator<(const Chance& other) const {
+        return weight < other.weight || (weight == other.weight && word > other.word);
+      }
+    };
+    thread_local std::vector<Chance> chances;
+    chances.clear();
+    const std::int32_t excluded = options_.forbid_unknown ? options_.unknown : -1;
+    const std::int32_t best = likeliest(log_probabilities, vocabulary, excluded);
+    if (best < 0) return -1;
+    const auto most = static_cast<double>(log_probabilities[best]);
+    for (Index word = 0; word < vocabulary; ++word) {
+      const double weight = std::exp((static_cast<double>(log_probabilities[word]) - most) / options_.temperature);
+      if (weight > 0 && word != excluded) chances.push_back({weight, static_cast<std::int32_t>(word)});
+    }
+    const auto likelier = [](const Chance& a, const Chance& b) { return b < a; };
+    if (options_.top_k > 0 && options_.top_k < static_cast<Index>(chances.size())) {
+      std::nth_element(chances.begin(), chances.begin() + options_.top_k, chances.end(), likelier);
+      chances.resize(static_cast<std::size_t>(options_.top_k));
+    }
+    const auto sum = [](double total, const Chance& chance) { return total + chance.weight; };
+    if (options_.nucleus < 1) {
+      const double wanted = options_.nucleus * std::accumulate(chances.begin(), chances.end(), 0.0, sum);
+      // A heap gives the likeliest ones in turn without sorting the rest; they gather at the back.
+      std::make_heap(chances.begin(), chances.end());
+      auto rest = chances.end();
+      for (double held = 0; held < wanted && rest != chances.begin(); held += rest->weight)
+        std::pop_heap(chances.begin(), rest), --rest;
+      chances.erase(chances.begin(), rest);
+    }
+    double left = uniform * std::accumulate(chances.begin(), chances.end(), 0.0, sum);
+    for (const Chance& chance : chances) {
+      left -= chance.weight;
+      if (left < 0) return chance.word;
+    }
+    return chances.back().word;  // rounding left a crumb
+  }
+
+ private:
+  const SearchOptions& options_;
+};
+
+}  // namespace
+
+Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
+  const SearchPlan plan("greedy_search", decoding, lengths, options);
+  const std::int32_t excluded = options.forbid_unknown ? options.unknown : -1;
+  return search_by(plan, decoding, 1, [excluded](const Path&, Index, const Real* log_probabilities, Index vocabulary) {
+    return likeliest(log_probabilities, vocabulary, excluded);
+  });
+}
+
+Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
+  const SearchPlan plan("sample_search", decoding, lengths, options);
+  require(options.temperature > 0, "[sample_search] the temperature must be above 0, not {}", options.temperature);
+  require(options.top_k >= 0, "[sample_search] top_k must not be negative: {}", options.top_k);
+  require(options.nucleus > 0 && options.nucleus <= 1, "[sample_search] the nucleus must be in (0, 1], not {}",
+          options.nucleus);
+  require(options.sentences.empty() || static_cast<Index>(options.sentences.size()) == plan.sources(),
+          "[sample_search] {} sentence numbers for {} sources", options.sentences.size(), plan.sources());
+  const RandomKey key{options.seed, 0};
+  const Sampler sampler(options);
+  const auto pick = [&](const Path& path, Index t, const Real* log_probabilities, Index vocabulary) {
+    const auto source = static_cast<std::size_t>(path.source);
+    const std::uint64_t sentence = options.sentences.empty() ? source : options.sentences[source];
+    const RandomKey own = key.derive(sentence).derive(static_cast<std::uint64_t>(path.number));
+    return sampler.draw(log_probabilities, vocabulary,
+                        RandomSequence(own.derive(static_cast<std::uint64_t>(t))).uniform());
+  };
+  return search_by(plan, decoding, options.best, pick);
+}
+
+}  // namespace heed

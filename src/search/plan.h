@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/search/history.h"
+#include "heed/search/search.h"
+
+namespace heed {
+
+// What all searches share: checked options, the bounds of each source and the making of hypotheses. `who` leads the
+// errors.
+class SearchPlan {
+ public:
+  SearchPlan(const char* who, const Decoding& decoding, const Ids& lengths, const SearchOptions& options);
+
+  const char* who() const { return who_; }
+  const SearchOptions& options() const { return options_; }
+  Index sources() const { return static_cast<Index>(lengths_.size()); }
+  // The most words before the end.
+  Index longest(Index source) const { return longest_[static_cast<std::size_t>(source)]; }
+  // The word that must come at position t: the prefix's, or the end at the longest length; -1: any word may come.
+  std::int32_t forced(Index source, Index t) const;
+  // One step of the decoding after the rows' previous words: [rows, vocabulary], contiguous. Shapes are checked, the
+  // weights go to the history.
+  Tensor step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const;
+
+  // Of a hypothesis of `length` words, the end included, whose end is an entry of the history.
+  double score(const SearchHistory& history, std::int32_t end, Index source, Index length,
+               double log_probability) const;
+  Hypothesis hypothesis(const SearchHistory& history, std::int32_t end, Index source, double log_probability) const;
+
+ private:
+  const char* who_;
+  const SearchOptions& options_;
+  std::vector<Index> lengths_, longest_;
+  Index widest_ = 0;                  // the longest source
+  std::int32_t largest_forced_ = -1;  // word of a prefix
+};
+
+// Hands the chosen rows to the decoding, unless they are all its rows in their order.
+void select_if_changed(Decoding& decoding, const std::vector<std::int32_t>& rows);
+
+}  // namespace heed

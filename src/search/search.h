@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heed/models/translation.h"
+
+// Search for the best continuations of a decoding in progress, many sources at once. A source whose search has ended
+// gives its rows back, so the work shrinks; nothing of a result depends on the source's neighbours in the batch.
+
+namespace heed {
+
+// When beam search leaves a source, besides the longest length (Kasai et al. 2022 compare the two).
+enum class Stopping {
+  certain,    // nothing in the beam can still become better than what is kept
+  beam_full,  // as many hypotheses as the beam is wide have ended: sooner, and sometimes too soon
+};
+
+struct SearchOptions {
+  Index beam = 5;
+  Index best = 1;               // hypotheses wanted a source: at most `beam` from beam search, any number of samples
+  double length_penalty = 0.6;  // α of Wu et al. 2016; 0: none
+  double coverage_penalty = 0;  // β of Wu et al. 2016; 0: none. Needs a model with attention
+  Stopping stopping = Stopping::certain;
+  // At most longest_factor · (source length) + longest_extra words; then comes the end, whatever the model says.
+  double longest_factor = 2;
+  Index longest_extra = 10;
+  bool forbid_unknown = false;
+  std::int32_t unknown = 0, begin = 1, end = 2;
+  // The words that every hypothesis of a source begins with: one list a source, or none at all.
+  std::vector<std::vector<std::int32_t>> prefixes = {};
+
+  // Sampling only. A word is drawn from softmax(log p / temperature), cut to the top_k likeliest words (0: all), then
+  // to the fewest of these that hold `nucleus` of the probability (Holtzman et al. 2020).
+  double temperature = 1;
+  Index top_k = 0;
+  double nucleus = 1;
+  std::uint64_t seed = 1;
+  std::vector<std::uint64_t> sentences = {};  // a number a source, that its samples depend on; empty: 0, 1, 2...
+};
+
+struct Hypothesis {
+  std::vector<std::int32_t> words;  // n words, without begin and end, with the prefix
+  double log_probability = 0;       // of the words and the end, under the model
+  double score = 0;                 // log_probability / length penalty + coverage penalty
+  bool finished = true;             // false: the end was set because the longest length was reached
+  Tensor weights;                   // [n + 1, m] over the source, with the end's row; empty without attention
+};
+
+// What each source of `decoding` was continued with, best first. `lengths` [sources] are the sources' lengths, which
+// bound the length of what is written and the width of the weights. The decoding must be fresh, and is used up.
+using Hypotheses = std::vector<std::vector<Hypothesis>>;
+
+// The likeliest word at every step; one hypothesis a source.
+Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options = {});
+// Of all continuations of the hypotheses in the beam, the `beam` likeliest; those that end leave it (Sutskever et al.
+// 2014). The kept ones are ranked by score.
+Hypotheses beam_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options = {});
+// `best` independent samples a source, in the order drawn. Sample i of a sentence is a function of the seed, the
+// sentence's number and i alone.
+Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options = {});
+
+// ((5 + |Y|) / 6)^α of Wu et al. 2016, equation 14; |Y| counts the end.
+double length_penalty(Index length, double alpha);
+// β Σ_j log(min(Σ_t a_tj, 1)) of Wu et al. 2016, equation 14, of weights [n, m]. What was hardly looked at counts as
+// looked at with weight 1e-6, so that exact zeros can be compared.
+double coverage_penalty(const Tensor& weights, double beta);
+
+}  // namespace heed
