@@ -109,6 +109,7 @@ std::optional<LoopEnd> TrainingLoop::limit(const Run& run) const {
 // already drawn, so a checkpoint waits until it is used.
 bool TrainingLoop::begin_epoch(Run& run, Index epoch) {
   epoch_ = epoch;
+  if (options_.epochs > 0) run.log.expect(step_ * options_.epochs / epoch);  // passes are about equally long
   if (due(options_.save.epochs, epoch)) run.save_due = true;
   if (due(options_.validate.epochs, epoch) && validated_ != step_) validate(run, true);
   return options_.patience == 0 || stalled_ < options_.patience;

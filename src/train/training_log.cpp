@@ -29,13 +29,21 @@ void drop_lines_after(const std::filesystem::path& file, Index step) {
 }  // namespace
 
 TrainingLog::TrainingLog(std::filesystem::path file, Index step, Index total_steps, ProgressScreen screen)
-    : file_(std::move(file)) {
+    : file_(std::move(file)), screen_(std::move(screen)), step_(step), total_steps_(total_steps) {
   if (!file_.empty() && std::filesystem::exists(file_)) drop_lines_after(file_, step);
-  progress_.emplace(ProgressTask{.title = "training", .total = total_steps, .unit = "steps", .start = step},
-                    std::move(screen));
+  progress_.emplace(ProgressTask{.title = "training", .total = total_steps, .unit = "steps", .start = step}, screen_);
 }
 
-void TrainingLog::update(Index step, const std::string& text) { progress_->update(step, text); }
+void TrainingLog::expect(Index total_steps) {
+  if (total_steps_ > 0) return;
+  total_steps_ = total_steps;
+  progress_.emplace(ProgressTask{.title = "training", .total = total_steps, .unit = "steps", .start = step_}, screen_);
+}
+
+void TrainingLog::update(Index step, const std::string& text) {
+  step_ = step;
+  progress_->update(step, text);
+}
 
 void TrainingLog::steps(const LoggedSteps& line) {
   append(Json{{"step", line.step},

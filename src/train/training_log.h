@@ -35,6 +35,8 @@ class TrainingLog {
   TrainingLog(std::filesystem::path file, Index step, Index total_steps,
               ProgressScreen screen = ProgressScreen::standard_error());
 
+  // The number of steps in all, once it is known.
+  void expect(Index total_steps);
   void update(Index step, const std::string& text);
   void steps(const LoggedSteps& line);
   void scores(Index step, Index epoch, const std::vector<Score>& scores, bool best);
@@ -45,6 +47,8 @@ class TrainingLog {
   void append(const std::string& line) const;
 
   std::filesystem::path file_;
+  ProgressScreen screen_;
+  Index step_, total_steps_;
   std::optional<Progress> progress_;
 };
 
