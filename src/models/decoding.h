@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "heed/attention/parts.h"
+#include "heed/autograd/ops/recurrent.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/models/translation.h"
 
@@ -14,9 +17,34 @@ inline void select_rows(Var& x, const Ids& ids) {
 }
 inline void select_rows(Ids& x, const Ids& ids) {
   if (!x) return;
-  Ids picked(Shape{ids.size()});
-  for (Index i = 0; i < ids.size(); ++i) picked.data()[i] = x.data()[ids.data()[i]];
+  const Ids from = x.contiguous();
+  Ids picked(x.shape().with(0, ids.size()));
+  const Index width = from.size() / std::max<Index>(from.size(0), 1);
+  for (Index i = 0; i < ids.size(); ++i)
+    std::copy_n(from.data() + ids.data()[i] * width, width, picked.data() + i * width);
   x = picked;
+}
+
+// Calls `visit` with every Var and Ids in what a model's Encoded and State are made of.
+template <class Visitor>
+void each_in(Var& x, Visitor&& visit) {
+  visit(x);
+}
+template <class Visitor>
+void each_in(LstmState& x, Visitor&& visit) {
+  visit(x.hidden), visit(x.cell);
+}
+template <class Visitor>
+void each_in(Past& x, Visitor&& visit) {
+  visit(x.weights), visit(x.coverage), visit(x.read);
+}
+template <class Visitor>
+void each_in(Memory& x, Visitor&& visit) {
+  visit(x.keys), visit(x.values), visit(x.lengths), visit(x.prepared);
+}
+template <class Part, class Visitor>
+void each_in(std::vector<Part>& list, Visitor&& visit) {
+  for (Part& x : list) each_in(x, visit);
 }
 
 // Decoding with a model that has

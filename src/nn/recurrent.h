@@ -12,14 +12,17 @@
 //   Layer(scope, in, hidden, options)                makes the parameters
 //   layer(x, initial, options) → {outputs, last}     a whole padded sequence, see SequenceOptions
 //   layer.output_size()                              the last axis of the outputs
-// A layer of one direction also has step(x, state) → state for decoders, and output(state), what a step puts out.
-// Initialisation: recurrent weights orthogonal, one block a gate; input weights Glorot; biases zero.
+// A layer of one direction also has step(x, state) → state for decoders, output(state), what a step puts out, and
+// state_of(output), a state that puts this out and remembers nothing else. A step may be given the gates' bias
+// [batch, gates]: what the part of the input known beforehand has become, with the layer's own bias in it.
+// Initialisation, unless told: recurrent weights orthogonal, one block a gate; input weights Glorot; biases zero.
 
 namespace heed {
 
 struct LstmOptions {
   bool bias = true;
   double forget_bias = 1;  // the forget gates' initial bias: at first, remember (Gers et al. 2000)
+  Initialiser input = init::glorot(), recurrent = init::orthogonal();
 };
 
 class LstmLayer {
@@ -33,8 +36,11 @@ class LstmLayer {
   LstmResult operator()(const Var& x, const LstmState& initial = {}, const SequenceOptions& options = {}) const {
     return lstm(x, weights_, initial, options);
   }
-  LstmState step(const Var& x, const LstmState& before) const { return lstm_step(x, before, weights_); }
+  LstmState step(const Var& x, const LstmState& before, const Var& bias = {}) const {
+    return lstm_step(x, before, {weights_.input, weights_.recurrent, bias ? bias : weights_.bias});
+  }
   static const Var& output(const LstmState& state) { return state.hidden; }
+  static LstmState state_of(const Var& output) { return {output, {}}; }
   Index output_size() const { return weights_.recurrent.size(0); }
   const LstmWeights& weights() const { return weights_; }
 
@@ -45,6 +51,7 @@ class LstmLayer {
 struct GruOptions {
   bool bias = true;
   GruForm form;
+  Initialiser input = init::glorot(), recurrent = init::orthogonal();
 };
 
 class GruLayer {
@@ -58,10 +65,15 @@ class GruLayer {
   GruResult operator()(const Var& x, const Var& initial = {}, const SequenceOptions& options = {}) const {
     return gru(x, weights_, initial, form_, options);
   }
-  Var step(const Var& x, const Var& before) const { return gru_step(x, before, weights_, form_); }
+  Var step(const Var& x, const Var& before, const Var& bias = {}) const {
+    return gru_step(x, before,
+                    {weights_.input, weights_.recurrent, bias ? bias : weights_.bias, weights_.candidate_bias}, form_);
+  }
   static const Var& output(const Var& state) { return state; }
+  static Var state_of(const Var& output) { return output; }
   Index output_size() const { return weights_.recurrent.size(0); }
   const GruWeights& weights() const { return weights_; }
+  const GruForm& form() const { return form_; }
 
  private:
   GruForm form_;
@@ -134,12 +146,14 @@ class Stacked {
     }
     return result;
   }
-  State step(const Var& x, const State& before, const Between& between = {}) const {
+  // `bias` is the lowest layer's.
+  State step(const Var& x, const State& before, const Between& between = {}, const Var& bias = {}) const {
     check(before);
     State after;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const Var below = i == 0 ? x : between ? between(Layer::output(after.back())) : Layer::output(after.back());
-      after.push_back(layers_[i].step(below, before.empty() ? typename Layer::State{} : before[i]));
+      after.push_back(
+          layers_[i].step(below, before.empty() ? typename Layer::State{} : before[i], i == 0 ? bias : Var()));
     }
     return after;
   }

@@ -292,6 +292,16 @@ const std::vector<WrongCall>& wrong_calls() {
          gru(cube, {zeros(Shape{4, 6}), zeros(Shape{2, 6}), {}, {}}, {}, {}, {ids({3, 4}), false});
        },
        "[gru] length 4 of sentence 1 is outside 0..3"},
+      {"lstm_bias_per_sentence",
+       [] {
+         lstm(cube, {zeros(Shape{4, 8}), zeros(Shape{2, 8}), zeros(Shape{3, 8})});
+       },
+       "[lstm] the bias must be [8] or [2, 8], not [3, 8]"},
+      {"gru_bias_per_sentence",
+       [] {
+         gru(cube, {zeros(Shape{4, 6}), zeros(Shape{2, 6}), zeros(Shape{3, 6}), {}});
+       },
+       "[gru] the bias must be [6] or [2, 6], not [3, 6]"},
       {"lstm_step",
        [] {
          lstm_step(cube, {}, {matrix, matrix, {}});

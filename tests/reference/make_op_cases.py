@@ -621,13 +621,13 @@ def over_time(cell, x, states, attributes):
     return torch.stack(outputs), [torch.cat(each) for each in zip(*last)]
 
 
-def recurrent(cell, gates, result, step=False):
+def recurrent(cell, gates, result, step=False, bias_per_sentence=False):
     """`result` makes the op's value of outputs and last states, or of the states after one step."""
 
     def make(draw):
         batch = time = draw.integer(1, 3)
         width, hidden = draw.integer(1, 4), draw.integer(1, 4)
-        attributes = {"bias": int(draw.case != 1), "initial": int(draw.case in (1, 3, 4))}
+        attributes = {"bias": int(draw.case != 1 or bias_per_sentence), "initial": int(draw.case in (1, 3, 4))}
         form = {}
         if gates == 3:
             form = {"reset": ["after", "before"][draw.case > 2], "update": ["keeps", "takes"][draw.case in (2, 4)]}
@@ -639,7 +639,7 @@ def recurrent(cell, gates, result, step=False):
         inputs = [draw.normal([batch, width] if step else [batch, time, width])]
         inputs += [draw.uniform(shape, -0.75, 0.75) for shape in ([width, gates * hidden], [hidden, gates * hidden])]
         if attributes["bias"]:
-            inputs.append(draw.normal([gates * hidden]))
+            inputs.append(draw.normal([batch, gates * hidden] if bias_per_sentence else [gates * hidden]))
             if form.get("reset") == "after":
                 inputs.append(draw.normal([hidden]))
         count = 2 if gates == 4 else 1
@@ -651,6 +651,11 @@ def recurrent(cell, gates, result, step=False):
                 weights, states = rest[:-count], rest[-count:]
             else:
                 weights, states = rest, (torch.zeros(batch, hidden, dtype=x.dtype),) * count
+            if bias_per_sentence:  # the same as one more input through the identity
+                w, u, bias, *inner = weights
+                x = torch.cat([x, bias[:, None].expand(-1, time, -1)], -1)
+                shared = [torch.zeros_like(bias[0]), *inner] if inner else []
+                weights = (torch.cat([w, torch.eye(gates * hidden, dtype=x.dtype)]), u, *shared)
             if step:
                 return result(*cell(x, states, weights, form))
             outputs, last = over_time(lambda now, state: cell(now, state, weights, form), x, states, attributes)
@@ -663,6 +668,8 @@ def recurrent(cell, gates, result, step=False):
 
 op("lstm")(recurrent(lstm_cell, 4, lambda outputs, last, _: outputs))
 op("gru")(recurrent(gru_cell, 3, lambda outputs, last, _: outputs))
+op("lstm_bias_per_sentence")(recurrent(lstm_cell, 4, lambda outputs, last, _: outputs, bias_per_sentence=True))
+op("gru_bias_per_sentence")(recurrent(gru_cell, 3, lambda outputs, last, _: outputs, bias_per_sentence=True))
 op("further_result")(recurrent(lstm_cell, 4, lambda _, last, given: last[0] * last[1] if given["reverse"] else last[1]))
 op("lstm_all_results")(
     recurrent(lstm_cell, 4, lambda outputs, last, _: torch.tanh(outputs) * (last[0] + last[1].square()))

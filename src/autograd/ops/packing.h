@@ -64,6 +64,22 @@ class Packing {
     });
   }
 
+  // Every word's row of `packed` += its sentence's row of x [batch, width].
+  void add_to_words(const Tensor& x, Tensor& packed) const {
+    const Index width = packed.size(-1);
+    over_rows(words(), width, [&](Index row) {
+      kernels::accumulate(width, x.data() + words_[to(row)] / time_ * width, packed.data() + row * width);
+    });
+  }
+  // And back: the sum of each sentence's rows, [batch, width].
+  Tensor sum_by_sentence(const Tensor& packed) const {
+    const Index width = packed.size(-1);
+    Tensor sums(Shape{batch_, width}, Real{0});
+    for (Index row = 0; row < words(); ++row)
+      kernels::accumulate(width, packed.data() + row * width, sums.data() + words_[to(row)] / time_ * width);
+    return sums;
+  }
+
   // States of all steps in one tensor [batch + words, hidden]: the initial ones of all sentences, then those that the
   // steps produce. A step finds the states it starts from, in order, at row before(step).
   Index before(Index step) const { return step == 0 ? 0 : batch_ + first(step - 1); }

@@ -41,12 +41,13 @@ struct Sequence {
     packing.unpack(packed, result);
     return result;
   }
-  // x W, of all steps in one product: [words, gates].
-  Tensor input_products() const {
+  // x W, of all steps in one product, and the bias if there is one per sentence: [words, gates].
+  Tensor input_products(const Tensor& bias) const {
     Tensor gates(Shape{packing.words(), gate_width});
     const Tensor packed = packed_x();
     kernels::gemm(packing.words(), gate_width, in, 1, {packed.data(), in}, {input.data(), gate_width}, 0, gates.data(),
                   gate_width);
+    if (bias && bias.rank() == 2) packing.add_to_words(bias, gates);
     return gates;
   }
   // A tensor for the states of all steps, with the initial ones filled in.
@@ -91,6 +92,11 @@ void require_shape(const char* op, const char* what, const Var& var, const Shape
   require(!var || var.shape() == shape, "[{}] {} must be {}, not {}", op, what, shape.text(), var.shape().text());
 }
 
+void require_bias(const char* op, const Var& bias, Index batch, Index gates) {
+  require(!bias || bias.shape() == Shape{gates} || bias.shape() == Shape({batch, gates}),
+          "[{}] the bias must be [{}] or [{}, {}], not {}", op, gates, batch, gates, bias.shape().text());
+}
+
 Tensor value_of(const Var& var) { return var ? var.value().contiguous() : Tensor(); }
 
 // Rows [first, end) of columns of the gradients of what was activated.
@@ -112,6 +118,8 @@ void through_weight(const Columns& d, const Tensor& weight, Index begin, bool ad
   kernels::gemm(to.size(0), weight.size(0), d.count, 1, {d.data(), d.stride()},
                 {weight.data() + begin, weight.size(1), true}, add ? 1 : 0, to.data(), to.size(1));
 }
+// The numbers of a bias that all sentences share; null if there is none.
+const Real* shared_bias(const Tensor& bias) { return bias && bias.rank() == 1 ? bias.data() : nullptr; }
 Tensor column_sums(const Tensor& d) {
   Tensor sums(Shape{d.size(1)});
   kernels::sum(1, d.size(0), d.size(1), d.data(), sums.data());
@@ -154,9 +162,11 @@ class Lstm {
  public:
   Lstm(const char* op, const Var& x, const LstmWeights& weights, const LstmState& initial,
        const SequenceOptions* options)
-      : sequence_(op, x, weights.input, weights.recurrent, 4, options), has_initial_(initial.hidden) {
+      : sequence_(op, x, weights.input, weights.recurrent, 4, options),
+        has_initial_(initial.hidden),
+        bias_per_sentence_(weights.bias && weights.bias.rank() == 2) {
     const Shape state{sequence_.packing.batch(), sequence_.hidden};
-    require_shape(op, "the bias", weights.bias, Shape{sequence_.gate_width});
+    require_bias(op, weights.bias, sequence_.packing.batch(), sequence_.gate_width);
     require_shape(op, "the state", initial.hidden, state);
     require_shape(op, "the cell", initial.cell, state);
     forward(value_of(weights.bias), value_of(initial.hidden), value_of(initial.cell));
@@ -193,7 +203,9 @@ class Lstm {
       const Index skip = has_initial_ || packing.steps() == 0 ? 0 : packing.running(0);
       weight_gradient(packing.states_before(states_), skip, d, 0, du = Tensor(recurrent.shape()));
     }
-    return grads(dx, dw, du, wanted(3) ? column_sums(gates_) : Tensor(), wanted(4) ? packing.unsort(dstate) : Tensor(),
+    Tensor db;
+    if (wanted(3)) db = bias_per_sentence_ ? packing.sum_by_sentence(gates_) : column_sums(gates_);
+    return grads(dx, dw, du, db, wanted(4) ? packing.unsort(dstate) : Tensor(),
                  wanted(5) ? packing.unsort(dcell) : Tensor());
   }
 
@@ -201,7 +213,7 @@ class Lstm {
   void forward(const Tensor& bias, const Tensor& state, const Tensor& cell) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
     states_ = sequence_.states(state), cells_ = sequence_.states(cell);
-    gates_ = sequence_.input_products();
+    gates_ = sequence_.input_products(bias);
     for (Index step = 0; step < packing.steps(); ++step) {
       Real* gates = gates_.data() + packing.first(step) * width;
       const Index rows = packing.running(step), before = packing.before(step) * hidden,
@@ -209,13 +221,13 @@ class Lstm {
       if (step > 0 || has_initial_)
         kernels::gemm(rows, width, hidden, 1, {states_.data() + before, hidden}, {recurrent.data(), width}, 1, gates,
                       width);
-      kernels::lstm_forward(rows, hidden, bias ? bias.data() : nullptr, cells_.data() + before, gates,
-                            states_.data() + after, cells_.data() + after);
+      kernels::lstm_forward(rows, hidden, shared_bias(bias), cells_.data() + before, gates, states_.data() + after,
+                            cells_.data() + after);
     }
   }
 
   Sequence sequence_;
-  bool has_initial_;
+  bool has_initial_, bias_per_sentence_;
   Tensor gates_;           // [words, 4·hidden]: activated; backward turns them into their gradients in place
   Tensor states_, cells_;  // [batch + words, hidden]
 };
@@ -250,8 +262,11 @@ class Gru {
  public:
   Gru(const char* op, const Var& x, const GruWeights& weights, const Var& initial, const GruForm& form,
       const SequenceOptions* options)
-      : sequence_(op, x, weights.input, weights.recurrent, 3, options), form_(form), has_initial_(initial) {
-    require_shape(op, "the bias", weights.bias, Shape{sequence_.gate_width});
+      : sequence_(op, x, weights.input, weights.recurrent, 3, options),
+        form_(form),
+        has_initial_(initial),
+        bias_per_sentence_(weights.bias && weights.bias.rank() == 2) {
+    require_bias(op, weights.bias, sequence_.packing.batch(), sequence_.gate_width);
     require_shape(op, "the candidate's bias", weights.candidate_bias, Shape{sequence_.hidden});
     require_shape(op, "the state", initial, Shape{sequence_.packing.batch(), sequence_.hidden});
     require(!weights.candidate_bias || after(),
@@ -259,12 +274,13 @@ class Gru {
             "after the product",
             op);
     states_ = sequence_.states(value_of(initial));
-    gates_ = sequence_.input_products();
+    const Tensor bias = value_of(weights.bias);
+    gates_ = sequence_.input_products(bias);
     inner_ = Tensor(Shape{sequence_.packing.words(), sequence_.hidden});
     if (after()) {
-      forward_after(value_of(weights.bias), value_of(weights.candidate_bias));
+      forward_after(bias, value_of(weights.candidate_bias));
     } else {
-      forward_before(value_of(weights.bias));
+      forward_before(bias);
     }
   }
 
@@ -316,12 +332,18 @@ class Gru {
       }
     }
     if (wanted(3) || wanted(4)) {
-      db = column_sums(gates_);
+      // One row, or one per sentence.
+      const auto sums = [&](const Tensor& d) {
+        return bias_per_sentence_ ? packing.sum_by_sentence(d) : column_sums(d).reshape(Shape{1, d.size(1)});
+      };
+      db = sums(gates_);
       if (after()) {
-        dcandidate_bias = db.slice(0, 2 * hidden, width).copy();
-        const Tensor sums = column_sums(inner_);
-        std::copy_n(sums.data(), hidden, db.data() + 2 * hidden);
+        dcandidate_bias = column_sums(gates_).slice(0, 2 * hidden, width).copy();
+        const Tensor inner = sums(inner_);
+        for (Index row = 0; row < db.size(0); ++row)
+          std::copy_n(inner.data() + row * hidden, hidden, db.data() + row * width + 2 * hidden);
       }
+      if (!bias_per_sentence_) db = db.reshape(Shape{width});
     }
     return grads(dx, dw, du, db, dcandidate_bias, wanted(5) ? packing.unsort(dstate) : Tensor());
   }
@@ -339,8 +361,8 @@ class Gru {
       if (step > 0 || has_initial_)
         kernels::gemm(rows, width, hidden, 1, {before, hidden}, {recurrent.data(), width}, 0, products.data(), width);
       kernels::gru_after_forward({rows, hidden, form_.update},
-                                 {bias ? bias.data() : nullptr, candidate_bias ? candidate_bias.data() : nullptr},
-                                 products.data(), before, gates_.data() + first * width, inner_.data() + first * hidden,
+                                 {shared_bias(bias), candidate_bias ? candidate_bias.data() : nullptr}, products.data(),
+                                 before, gates_.data() + first * width, inner_.data() + first * hidden,
                                  states_.data() + packing.after(step) * hidden);
     }
   }
@@ -361,7 +383,7 @@ class Gru {
 
   void forward_before(const Tensor& bias) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const Real* b = bias ? bias.data() : nullptr;
+    const Real* b = shared_bias(bias);
     for (Index step = 0; step < packing.steps(); ++step) {
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};
       const Real* before = states_.data() + packing.before(step) * hidden;
@@ -398,7 +420,7 @@ class Gru {
 
   Sequence sequence_;
   GruForm form_;
-  bool has_initial_;
+  bool has_initial_, bias_per_sentence_;
   Tensor gates_;   // [words, 3·hidden]: activated; backward turns them into their gradients in place
   Tensor inner_;   // [words, hidden]: h' U_n + b_n (reset after; becomes a gradient too) or r ∘ h' (reset before)
   Tensor states_;  // [batch + words, hidden]

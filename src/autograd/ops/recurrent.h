@@ -4,7 +4,8 @@
 #include "heed/kernels/recurrent.h"
 
 // Recurrent cells, a whole padded sequence or a single step as one op. Everywhere x is [batch, time, in] (a step:
-// [batch, in]) and a state [batch, hidden]; an empty state is zeros, an empty bias is none.
+// [batch, in]) and a state [batch, hidden]; an empty state is zeros, an empty bias is none. A bias of the gates may be
+// one per sentence, [batch, gates]: what a part of the input that is known beforehand has become, bias included.
 
 namespace heed {
 
@@ -23,7 +24,7 @@ struct SequenceOptions {
 struct LstmWeights {
   Var input;      // [in, 4·hidden]
   Var recurrent;  // [hidden, 4·hidden]
-  Var bias;       // [4·hidden]
+  Var bias;       // [4·hidden] or [batch, 4·hidden]
 };
 struct LstmState {
   Var hidden, cell;
@@ -45,7 +46,7 @@ LstmState lstm_step(const Var& x, const LstmState& before, const LstmWeights& we
 struct GruWeights {
   Var input;           // [in, 3·hidden]
   Var recurrent;       // [hidden, 3·hidden]
-  Var bias;            // [3·hidden]
+  Var bias;            // [3·hidden] or [batch, 3·hidden]
   Var candidate_bias;  // b_n [hidden]; only where the reset comes after
 };
 enum class GruReset { before_product, after_product };

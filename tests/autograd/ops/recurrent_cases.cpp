@@ -80,6 +80,13 @@ std::vector<OpExample> steps(Index gates, const std::vector<Attributes>& forms) 
   return list;
 }
 
+// Those of the examples that have a bias, with one for each sentence.
+std::vector<OpExample> with_bias_per_sentence(std::vector<OpExample> examples, Index gates) {
+  std::erase_if(examples, [](const OpExample& e) { return !flag(e.attributes, "bias"); });
+  for (OpExample& each : examples) each.shapes[3] = Shape{kBatch, gates * kHidden};
+  return examples;
+}
+
 const std::vector<Attributes> kLstm{Attributes::object()};
 const std::vector<Attributes> kForms{{{"reset", "after"}, {"update", "keeps"}},
                                      {{"reset", "after"}, {"update", "takes"}},
@@ -89,6 +96,10 @@ const std::vector<Attributes> kForms{{{"reset", "after"}, {"update", "keeps"}},
 const RegisterOps ops{
     {"lstm", sequences(4, kLstm), [](std::span<const Var> in, const Attributes& a) { return run_lstm(in, a).outputs; }},
     {"gru", sequences(3, kForms), [](std::span<const Var> in, const Attributes& a) { return run_gru(in, a).outputs; }},
+    {"lstm_bias_per_sentence", with_bias_per_sentence(sequences(4, kLstm), 4),
+     [](std::span<const Var> in, const Attributes& a) { return run_lstm(in, a).outputs; }},
+    {"gru_bias_per_sentence", with_bias_per_sentence(sequences(3, kForms), 3),
+     [](std::span<const Var> in, const Attributes& a) { return run_gru(in, a).outputs; }},
     // The last states alone; then together with the outputs, which broadcast since batch = time.
     {"further_result", sequences(4, kLstm),
      [](std::span<const Var> in, const Attributes& a) {

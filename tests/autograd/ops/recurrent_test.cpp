@@ -239,7 +239,7 @@ TEST(Recurrent, BadInputsAreErrors) {
   EXPECT_EQ(error_of([&] {
               lstm(x, {w.input, w.recurrent, Tensor({5}, Real{0})});
             }),
-            "[lstm] the bias must be [20], not [5]");
+            "[lstm] the bias must be [20] or [2, 20], not [5]");
   EXPECT_EQ(error_of([&] { lstm_step(x, {}, w); }), "[lstm_step] x must be [batch, in], not [2, 3, 4]");
   const GruForm before{GruReset::before_product, UpdateGate::keeps_state};
   GruWeights g = gru_weights(4, 5, {});

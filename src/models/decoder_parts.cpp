@@ -1,0 +1,225 @@
+#include "heed/models/decoder_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/attention/losses.h"
+#include "heed/autograd/ops/embedding.h"
+#include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/autograd/ops/softmax.h"
+#include "heed/base/spelling.h"
+
+namespace heed {
+namespace {
+
+void check_sentences(const Sentences& sentences) {
+  require(sentences.ids.rank() == 2 && (sentences.lengths.shape() == Shape{sentences.batch()}),
+          "[translation] words {} and lengths {} are not [batch, longest] and [batch]", sentences.ids.shape().text(),
+          sentences.lengths.shape().text());
+}
+
+// 1 for the real words of the batch, 0 for padding: [batch, longest].
+Tensor real_places(const Sentences& sentences) {
+  const Mask mask = padding_mask(sentences.lengths.contiguous(), sentences.longest());
+  return as_numbers(mask, mask.shape());
+}
+
+// The words that follow: [y1 .. yn, end] of [begin, y1 .. yn]; the unknown word in the padding.
+Ids following(const Sentences& previous) {
+  constexpr std::int32_t kEndOfSentence = 2;
+  Ids next(previous.ids.shape(), 0);
+  const Ids ids = previous.ids.contiguous(), lengths = previous.lengths.contiguous();
+  const Index n = previous.longest();
+  for (Index b = 0; b < previous.batch(); ++b) {
+    const Index length = lengths.data()[b];
+    for (Index t = 0; t + 1 < length; ++t) next.data()[b * n + t] = ids.data()[b * n + t + 1];
+    if (length > 0) next.data()[b * n + length - 1] = kEndOfSentence;
+  }
+  return next;
+}
+
+// log p(y | s) of each sentence less the mean of the others', for every step of it: [batch, n].
+Tensor advantages(const Var& logits, const Sentences& previous) {
+  const NoGradient off;
+  const Index batch = previous.batch(), n = previous.longest();
+  const Var words = pick(log_softmax(logits.detached()), following(previous)) * Var(real_places(previous));
+  const Tensor rewards = sum(words, 1).value().contiguous();
+  double total = 0;
+  for (const Real reward : rewards.values()) total += static_cast<double>(reward);
+  Tensor result(Shape{batch, n});
+  for (Index b = 0; b < batch; ++b) {
+    const double own = static_cast<double>(rewards.data()[b]);
+    const double others = batch > 1 ? (total - own) / static_cast<double>(batch - 1) : 0;
+    std::fill_n(result.data() + b * n, n, static_cast<Real>(own - others));
+  }
+  return result;
+}
+
+bool multiplies_number_by_number(const std::string& score) {
+  const std::vector<std::string> scores{"dot", "scaled-dot", "relative", "alibi", "rotary"};
+  return std::find(scores.begin(), scores.end(), score) != scores.end();
+}
+
+}  // namespace
+
+Ids real_words(const Sentences& sentences) {
+  check_sentences(sentences);
+  Ids words = sentences.ids.copy();
+  const Ids lengths = sentences.lengths.contiguous();
+  const Index longest = sentences.longest();
+  for (Index b = 0; b < sentences.batch(); ++b) {
+    const Index length = lengths.data()[b];
+    require(length >= 0 && length <= longest, "[translation] a length of {} is outside 0..{}", length, longest);
+    std::fill(words.data() + b * longest + length, words.data() + (b + 1) * longest, 0);
+  }
+  return words;
+}
+
+Ids real_words_by_time(const Sentences& sentences) { return real_words(sentences).transpose(0, 1).contiguous(); }
+
+Var dropped(const Var& x, double rate, Random* random) {
+  return random && rate > 0 ? dropout(x, rate, random->next()) : x;
+}
+
+Initialiser uniform_or(double range, const Initialiser& otherwise) {
+  return range > 0 ? init::uniform(-range, range) : otherwise;
+}
+Initialiser normal_or(double deviation, const Initialiser& otherwise) {
+  return deviation > 0 ? init::normal(deviation) : otherwise;
+}
+
+void check_common(const char* model, const TranslationConfig& config, double dropout) {
+  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "[{}] vocabularies of {} and {} words", model,
+          config.source_vocabulary, config.target_vocabulary);
+  require(dropout >= 0 && dropout < 1, "[{}] a dropout of {} is outside 0..1", model, dropout);
+}
+
+void check_one_of(const char* model, const char* field, const std::string& value,
+                  const std::vector<std::string>& known) {
+  require(std::find(known.begin(), known.end(), value) != known.end(), "[{}] {} cannot be {}{}", model, field, value,
+          did_you_mean(value, known));
+}
+
+void check_positive(const char* model, std::initializer_list<std::pair<const char*, Index>> fields) {
+  for (const auto& [name, value] : fields) require(value > 0, "[{}] {} must be positive, not {}", model, name, value);
+}
+
+void visit_attention(AttentionOptions& options, Fields& field) {
+  const std::vector<std::string> of_the_model{"query-width", "key-width", "value-width", "heads", "rows"};
+  options.visit([&](const char* name, auto& value, const char* help) {
+    if (std::find(of_the_model.begin(), of_the_model.end(), name) == of_the_model.end()) field(name, value, help);
+  });
+}
+
+WordOutput::WordOutput(const Scope& scope, Index in, const Embedding& target, bool tied, const Initialiser& initialise)
+    : tied_(tied) {
+  const Index vocabulary = target.table().size(0), width = target.table().size(1);
+  if (!tied) {
+    free_ = Linear(scope, in, vocabulary, {.initialise = initialise});
+    return;
+  }
+  require(in == width, "[output] the words' vectors of width {} cannot be the output's weights of width {}", width, in);
+  target_ = target;
+  bias_ = scope.parameter("bias", Shape{vocabulary}, init::zeros());
+}
+
+SourceAttention::SourceAttention(const Scope& scope, AttentionOptions options, Index query_width,
+                                 Index annotation_width)
+    : maps_keys_(multiplies_number_by_number(options.score) && query_width != annotation_width) {
+  options.query_width = query_width;
+  options.key_width = maps_keys_ ? query_width : annotation_width;
+  options.value_width = annotation_width;
+  options.heads = options.rows = 1;
+  if (maps_keys_) key_map_ = Linear(scope / "keys", annotation_width, query_width, {.bias = false});
+  attention_ = std::make_shared<const Attention>(scope, options);
+}
+
+Memory SourceAttention::memory(const Var& annotations, const Ids& lengths) const {
+  return attention_->memory(maps_keys_ ? key_map_(annotations) : annotations, annotations, lengths);
+}
+
+SourceAttention::Result SourceAttention::operator()(const Var& queries, Index position, const Memory& memory,
+                                                    const Past& past, Random* random) const {
+  const Index batch = queries.size(0), n = queries.size(1);
+  Query query;
+  query.vectors = queries;
+  query.position = position;
+  query.past = &past;
+  query.training = random != nullptr;
+  if (random) query.key = random->next();
+  const Attended attended = (*attention_)(query, memory);
+  // A score without queries gives all of them the same row.
+  const auto rows = [&](const Var& x) {
+    const Var one_head = reshape(x, Shape{batch, x.size(2), x.size(3)});
+    return x.size(2) == n ? one_head : expand(one_head, Shape{batch, n, x.size(3)});
+  };
+  Result result{rows(attended.read), rows(attended.weights), attended.past, {}, {}};
+  if (attended.sampled.log_probability) {
+    result.log_probability = reshape(attended.sampled.log_probability, Shape{batch, n});
+    result.entropy = reshape(attended.sampled.entropy, Shape{batch, n});
+  }
+  return result;
+}
+
+void AttentionRecord::add(const SourceAttention::Result& result) {
+  weights.push_back(result.weights);
+  if (result.log_probability) sampled.push_back({steps, result.log_probability, result.entropy});
+  steps += result.weights.size(1);
+}
+
+Var AttentionRecord::alignment() const { return weights.size() == 1 ? weights[0] : concat(weights, 1); }
+
+TracedAttention AttentionRecord::traced(std::string name) const {
+  const Tensor all = alignment().value().contiguous();
+  return {std::move(name), all.reshape(Shape{all.size(0), 1, all.size(1), all.size(2)})};
+}
+
+void AttentionLosses::visit(Fields& field) {
+  field("coverage-loss", coverage, "weight of the loss of looking twice (See et al. 2017; 0: none)");
+}
+
+Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const Var& logits,
+                      const Sentences& previous) {
+  Var total;
+  const auto add = [&](const Var& term) { total = total ? total + term : term; };
+  const Tensor real = real_places(previous);
+  if (losses.coverage > 0) {
+    const Var weights = record.alignment();
+    const Index n = weights.size(1);
+    Tensor earlier(Shape{n, n}, Real{0});  // row t has ones for the steps before t
+    for (Index t = 0; t < n; ++t) std::fill_n(earlier.data() + t * n, t, Real{1});
+    const Var looked_twice = coverage_loss(weights, matmul(Var(earlier), weights));
+    add(scale(sum(looked_twice * Var(real)), static_cast<Real>(losses.coverage)));
+  }
+  if (record.sampled.empty()) return total;
+  const Tensor advantage = advantages(logits, previous);
+  for (const AttentionRecord::Sampled& each : record.sampled) {
+    const Index end = each.first + each.log_probability.size(1);
+    const Var mask(real.slice(1, each.first, end).contiguous());
+    add(reinforce_loss(each.log_probability * mask, each.entropy * mask,
+                       advantage.slice(1, each.first, end).contiguous(), 0));
+  }
+  return total;
+}
+
+Copying::Copying(const char* model, const Scope& scope, Index features, const TranslationConfig& config)
+    : gate_(scope, features, 1, {.activation = Activation::sigmoid}) {
+  require(config.source_vocabulary == config.target_vocabulary,
+          "[{}] copying needs one vocabulary for both sides, not {} and {} words", model, config.source_vocabulary,
+          config.target_vocabulary);
+}
+
+Var Copying::operator()(const Var& features, const Var& logits, const Var& weights, const Ids& source) const {
+  const Index batch = logits.size(0), n = logits.size(1), vocabulary = logits.size(2), m = weights.size(2);
+  const Index rows = batch * n;
+  Ids words(Shape{rows, m});
+  for (Index row = 0; row < rows; ++row) std::copy_n(source.data() + row / n * m, m, words.data() + row * m);
+  const Var p =
+      pointer_distribution(reshape(gate_(features), Shape{rows, 1}), reshape(softmax(logits), Shape{rows, vocabulary}),
+                           reshape(weights, Shape{rows, m}), words, vocabulary);
+  const Var floor(Tensor::scalar(Real{1e-20F}));  // a probability may round to zero, its logarithm may not
+  return reshape(log(p + floor), logits.shape());
+}
+
+}  // namespace heed

@@ -1,0 +1,146 @@
+#include "models/translation_cases.h"
+
+#include <fmt/ranges.h>
+
+#include <ostream>
+#include <set>
+
+#include "attention/composition_cases.h"
+#include "heed/attention/parts.h"
+
+namespace heed::test {
+namespace {
+
+class FieldNames final : public Fields {
+ public:
+  std::set<std::string> names;
+  void operator()(const char* name, Index&, const char*) override { names.insert(name); }
+  void operator()(const char* name, double&, const char*) override { names.insert(name); }
+  void operator()(const char* name, bool&, const char*) override { names.insert(name); }
+  void operator()(const char* name, std::string&, const char*) override { names.insert(name); }
+};
+
+std::set<std::string> fields_of(const TranslationSystem& system) {
+  FieldNames found;
+  system.config("small")->visit(found);
+  return found.names;
+}
+
+// Fields by name; every setting must be there.
+class Setting final : public Fields {
+ public:
+  explicit Setting(std::map<std::string, std::string> settings) : settings_(std::move(settings)) {}
+  void operator()(const char* name, Index& value, const char*) override {
+    static const std::map<std::string, Index> tiny{
+        {"embedding", 6},    {"hidden", 6},   {"maxout", 6},     {"width", 6},
+        {"feed-forward", 7}, {"layers", 2},   {"heads", 2},      {"decoder-layers", 2},
+        {"rank", 3},         {"longest", 9},  {"half-width", 2}, {"filters", 2},
+        {"filter-width", 3}, {"relative", 2}, {"neighbours", 3}, {"score-width", 4}};
+    if (const auto small = tiny.find(name); small != tiny.end()) value = small->second;
+    if (const auto text = take(name)) value = std::stoll(*text);
+  }
+  void operator()(const char* name, double& value, const char*) override {
+    if (std::string(name) == "dropout") value = 0;
+    if (const auto text = take(name)) value = std::stod(*text);
+  }
+  void operator()(const char* name, bool& value, const char*) override {
+    if (const auto text = take(name)) value = *text == "true";
+  }
+  void operator()(const char* name, std::string& value, const char*) override {
+    if (const auto text = take(name)) value = *text;
+  }
+  void finish(const std::string& system) const {
+    require(settings_.empty(), "[test] {} has no field {}", system, settings_.begin()->first);
+  }
+
+ private:
+  std::optional<std::string> take(const char* name) {
+    const auto found = settings_.find(name);
+    if (found == settings_.end()) return {};
+    std::string text = found->second;
+    settings_.erase(found);
+    return text;
+  }
+  std::map<std::string, std::string> settings_;
+};
+
+// The options of single systems.
+const std::vector<TranslationVariant> kOptions{
+    {"transformer", {{"norm", "pre"}}},
+    {"transformer", {{"tied", "all"}}},
+    {"rnnsearch", {{"cell", "lstm"}}},
+    {"rnnsearch", {{"tied", "true"}}},
+    {"rnnsearch", {{"copy", "true"}}},
+    {"rnnsearch", {{"score", "coverage"}, {"fertility", "2"}, {"coverage-loss", "1"}}},
+};
+
+void add_parts(const std::string& system, std::vector<TranslationVariant>& list) {
+  for (const auto& score : PartRegistry<Score>::entries()) list.push_back({system, {{"score", score.name}}});
+  for (const auto& window : PartRegistry<Window>::entries()) list.push_back({system, {{"window", window.name}}});
+  for (const auto& normaliser : PartRegistry<Normaliser>::entries())
+    list.push_back({system, {{"normaliser", normaliser.name}}});
+}
+
+}  // namespace
+
+std::string TranslationVariant::text() const {
+  std::string result = system;
+  for (const auto& [name, value] : settings) result += fmt::format(" {}={}", name, value);
+  return result;
+}
+std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant) { return out << variant.text(); }
+
+std::vector<TranslationVariant> every_system() {
+  std::vector<TranslationVariant> list;
+  for (const TranslationSystem& system : translation_systems()) list.push_back({system.name, {}});
+  return list;
+}
+
+std::vector<TranslationVariant> every_variant() {
+  std::vector<TranslationVariant> list = every_system();
+  list.insert(list.end(), kOptions.begin(), kOptions.end());
+  for (const TranslationSystem& system : translation_systems())
+    if (fields_of(system).contains("score")) add_parts(system.name, list);
+  return list;
+}
+
+std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant) {
+  auto config = translation_system_named(variant.system).config("small");
+  Setting setting(variant.settings);
+  config->visit(setting);
+  setting.finish(variant.system);
+  config->source_vocabulary = kSourceWords, config->target_vocabulary = kTargetWords;
+  return config;
+}
+
+TinyModel::TinyModel(const TranslationVariant& variant, std::uint64_t seed)
+    : parameters(seed), model(translation_system_named(variant.system).make(Scope(parameters), *tiny_config(variant))) {
+  randomise(parameters, seed, 0.4);
+}
+
+Sentences sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding) {
+  std::size_t longest = 0;
+  for (const auto& each : words) longest = std::max(longest, each.size());
+  const Index batch = static_cast<Index>(words.size()), width = static_cast<Index>(longest);
+  Sentences result{Ids(Shape{batch, width}, padding), Ids(Shape{batch})};
+  for (std::size_t b = 0; b < words.size(); ++b) {
+    std::copy(words[b].begin(), words[b].end(), result.ids.data() + static_cast<Index>(b) * width);
+    result.lengths.data()[b] = static_cast<std::int32_t>(words[b].size());
+  }
+  return result;
+}
+
+Ids expected_after(const Sentences& previous) {
+  Ids next(previous.ids.shape(), -1);
+  const Index n = previous.longest();
+  for (Index b = 0; b < previous.batch(); ++b) {
+    const Index length = previous.lengths.data()[b];
+    for (Index t = 0; t < length; ++t) next.data()[b * n + t] = t + 1 < length ? previous.ids.data()[b * n + t + 1] : 2;
+  }
+  return next;
+}
+
+Sentences some_sources(std::int32_t padding) { return sentences({{3, 7, 4, 9, 2}, {2}, {5, 6, 2}}, padding); }
+Sentences some_previous(std::int32_t padding) { return sentences({{1, 4, 8}, {1, 9, 10, 3}, {1}}, padding); }
+
+}  // namespace heed::test

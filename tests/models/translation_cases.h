@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/models/translation.h"
+
+// Every translation system at a tiny size, in the variants that its options allow. A new system is tested by being
+// registered.
+
+namespace heed::test {
+
+struct TranslationVariant {
+  std::string system;
+  std::map<std::string, std::string> settings;  // fields that differ from the tiny defaults
+
+  std::string text() const;
+};
+std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant);
+
+constexpr Index kSourceWords = 11, kTargetWords = 11;
+
+// Every system as it is, then with each of its options, and with each part of attention where it takes any.
+std::vector<TranslationVariant> every_variant();
+// The systems as they are.
+std::vector<TranslationVariant> every_system();
+
+// The `small` preset with its widths shrunk; dropout is off unless set.
+std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant);
+
+// A model with its parameters, all of them random: some start at zero, where faults hide.
+struct TinyModel {
+  explicit TinyModel(const TranslationVariant& variant, std::uint64_t seed = 1);
+  Parameters parameters;
+  std::unique_ptr<TranslationModel> model;
+};
+
+// Sentences of the given words, padded with `padding`.
+Sentences sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding = 0);
+// The words that follow `previous`, -1 in the padding.
+Ids expected_after(const Sentences& previous);
+
+// A batch with unequal lengths, a source of one word among them.
+Sentences some_sources(std::int32_t padding = 0);
+Sentences some_previous(std::int32_t padding = 0);
+
+}  // namespace heed::test

@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "heed/autograd/gradient_check.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/loss.h"
+#include "heed/autograd/ops/reduce.h"
+#include "models/translation_cases.h"
+
+namespace heed::test {
+namespace {
+
+class EveryVariantGradient : public testing::TestWithParam<TranslationVariant> {};
+INSTANTIATE_TEST_SUITE_P(Translation, EveryVariantGradient, testing::ValuesIn(every_variant()),
+                         [](const auto& at) { return std::to_string(at.index); });
+
+// Of the loss, the alignment and the penalty, by every number of every parameter.
+TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {
+  TinyModel tiny(GetParam());
+  const Sentences source = sentences({{3, 7, 4, 2}, {5, 2}}), previous = sentences({{1, 4}, {1, 9, 10}});
+  const Ids expected = expected_after(previous);
+  std::vector<Var> leaves;
+  for (const Parameters::Entry& entry : tiny.parameters.entries()) leaves.push_back(entry.var);
+  const auto loss = [&] {
+    const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true});
+    Var total = cross_entropy(forced.logits, expected);
+    if (forced.alignment) total = total + sum(square(forced.alignment));
+    return total;
+  };
+  const GradientCheck check = check_gradient(loss, leaves);
+  EXPECT_LE(check.worst, 1e-7) << GetParam() << " " << check.where;
+}
+
+}  // namespace
+}  // namespace heed::test
