@@ -69,6 +69,7 @@ Sentences with_end(std::span<const std::vector<std::int32_t>> sentences, std::sp
 }
 
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job) {
+  if (count == 1) return job(0);  // one thread's work: its ops may use the others
   std::atomic<std::size_t> next{0};
   threads.run([&](int) {
     for (std::size_t i = next++; i < count; i = next++) job(i);

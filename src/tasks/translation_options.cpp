@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"};
 const std::vector<std::string> kVocabularies{"unigram", "bpe", "words"};
-const std::vector<std::string> kMetrics{"cross-entropy", "perplexity"};
+const std::vector<std::string> kMetrics{"bleu", "chrf", "cross-entropy", "perplexity"};
 
 // Options of Marian that name a source and a target at once.
 struct PairName {
@@ -125,7 +125,8 @@ void TranslationTraining::visit(Fields& field) {
   field("epochs", epochs, "stop after so many passes over the data (0: no limit)");
   field("steps", steps, "stop after so many updates (0: no limit)");
   field("minutes", minutes, "stop after so many minutes (0: no limit)");
-  field("metrics", metrics, "what validation computes; the first decides which model is best");
+  field("metrics", metrics,
+        "what validation computes: bleu, chrf, cross-entropy, perplexity; the first decides what is best");
   field("beam", beam, "width of the beam in validation (1: greedy)");
   field("length-penalty", length_penalty, "of that beam");
   field("seed", seed, "of weights, shuffling and dropout");

@@ -31,7 +31,7 @@ struct TranslationTraining {
   std::string validate_every = "1e", save_every = "500u";
   Index show_every = 50, patience = 8, epochs = 0, steps = 0;
   double minutes = 0;
-  std::string metrics = "cross-entropy,perplexity";
+  std::string metrics = "bleu,cross-entropy";
   Index beam = 1;
   double length_penalty = 0.6;
   Index seed = 1, threads = 0, shards = 0;

@@ -7,6 +7,10 @@
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/loss.h"
 #include "heed/base/threads.h"
+#include "heed/data/text_file.h"
+#include "heed/data/utf8.h"
+#include "heed/metrics/bleu.h"
+#include "heed/metrics/chrf.h"
 #include "heed/tasks/batched_search.h"
 
 namespace heed {
@@ -53,6 +57,16 @@ Sentences rows_of(const Sentences& all, Index begin, Index end) {
   return {all.ids.slice(0, begin, end).slice(1, 0, longest_of(lengths)).contiguous(), lengths};
 }
 
+// All lines of the files; one that is not UTF-8 counts as empty.
+std::vector<std::string> lines_of(const std::string& files) {
+  std::vector<std::string> lines;
+  for (const std::string& file : parse_list(files)) {
+    LineReader reader(file);
+    for (std::string line; reader.next(line);) lines.push_back(valid_utf8(line) ? line : "");
+  }
+  return lines;
+}
+
 // Guided alignment, summed over the output words that have links.
 Var guided_loss(const Var& alignment, const Tensor& gold) {
   Index aligned = 0;
@@ -73,6 +87,11 @@ TranslationTask::TranslationTask(const TranslationBundle& bundle, const Translat
   PairBatches pairs(validation_data(bundle, training));
   while (pairs.position().epoch == 0) validation_.push_back(pairs.next());
   validation_report_ = pairs.report();
+  for (const std::string& line : lines_of(training.valid_source))
+    validation_sources_.push_back(bundle.source->encode(line));
+  for (const std::string& line : lines_of(training.valid_target)) references_.push_back({line});
+  require(validation_sources_.size() == references_.size(), "--valid-target: {} lines for {} of --valid-source",
+          references_.size(), validation_sources_.size());
 }
 
 TrainingTask::Batch TranslationTask::next() {
@@ -127,11 +146,29 @@ double TranslationTask::cross_entropy_of_validation() {
   return loss / static_cast<double>(words);
 }
 
+std::vector<std::string> TranslationTask::translations_of_validation() {
+  BatchedSearch search;
+  search.method = training_.beam == 1 ? SearchMethod::greedy : SearchMethod::beam;
+  search.options.beam = training_.beam;
+  search.options.length_penalty = training_.length_penalty;
+  const TranslationModel* const models[] = {bundle_.model.get()};
+  std::vector<std::string> texts;
+  for (const std::vector<Hypothesis>& best : search_batches(models, validation_sources_, search, threads_))
+    texts.push_back(bundle_.target->decode(best.front().words));
+  return texts;
+}
+
 std::vector<Score> TranslationTask::validate() {
   if (validation_.empty()) return {};
   std::vector<Score> scores;
   const double loss = cross_entropy_of_validation();
-  for (const std::string& metric : parse_list(training_.metrics)) {
+  const std::vector<std::string> metrics = parse_list(training_.metrics);
+  std::vector<std::string> texts;
+  if (std::any_of(metrics.begin(), metrics.end(), [](const std::string& m) { return m == "bleu" || m == "chrf"; }))
+    texts = translations_of_validation();
+  for (const std::string& metric : metrics) {
+    if (metric == "bleu") scores.push_back({metric, corpus_bleu(texts, references_).score, true});
+    if (metric == "chrf") scores.push_back({metric, corpus_chrf(texts, references_), true});
     if (metric == "cross-entropy") scores.push_back({metric, loss, false});
     if (metric == "perplexity") scores.push_back({metric, std::exp(loss), false});
   }

@@ -26,6 +26,7 @@ class TranslationTask final : public TrainingTask {
 
  private:
   double cross_entropy_of_validation();
+  std::vector<std::string> translations_of_validation();
 
   const TranslationBundle& bundle_;
   TranslationTraining training_;
@@ -33,6 +34,8 @@ class TranslationTask final : public TrainingTask {
   PairBatch batch_;
   std::vector<PairBatch> validation_;
   PairReport validation_report_;
+  std::vector<std::vector<std::int32_t>> validation_sources_;  // of every line, for the metrics that look at text
+  std::vector<std::vector<std::string>> references_;
   ThreadPool threads_;
 };
 

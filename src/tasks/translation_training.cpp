@@ -56,9 +56,14 @@ Vocabularies make_vocabularies(const TranslationTraining& training, const Say& s
 SchedulePointer make_schedule(const TranslationTraining& training) {
   if (training.schedule == "inverse-root")
     return inverse_root_rate({.peak = training.learning_rate, .warm_up = std::max<Index>(training.warm_up, 1)});
-  if (training.schedule == "plateau")
-    return plateau_rate(
-        {.rate = training.learning_rate, .factor = 0.5, .patience = 1, .minimum = training.learning_rate / 64});
+  if (training.schedule == "plateau") {
+    const std::string metric = parse_list(training.metrics).front();
+    return plateau_rate({.rate = training.learning_rate,
+                         .factor = 0.5,
+                         .patience = 1,
+                         .minimum = training.learning_rate / 64,
+                         .higher_is_better = metric == "bleu" || metric == "chrf"});
+  }
   return constant_rate(training.learning_rate);
 }
 
