@@ -65,7 +65,7 @@ void TrainingLog::scores(Index step, Index epoch, const std::vector<Score>& scor
     shown += fmt::format("  {} {:.4g}", score.name, score.value);
   }
   append(Json{{"step", step}, {"epoch", epoch}, {"scores", values}, {"best", best}}.dump());
-  note(fmt::format("step {}, epoch {}:{}{}", step, epoch + 1, shown, best ? "  (best so far)" : ""));
+  note(fmt::format("step {}:{}{}", step, shown, best ? "  (best so far)" : ""));
 }
 
 void TrainingLog::note(const std::string& line) { progress_->note(line); }
