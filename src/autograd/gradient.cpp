@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "heed/kernels/elementwise.h"
+#include "heed/kernels/gemm.h"
 
 namespace heed {
 namespace {
@@ -24,7 +26,62 @@ void add_slice(Tensor& dense, const SliceGradient& slice) {
     kernels::accumulate(length, values.data() + o * length, dense.data() + o * distance + slice.begin * inner);
 }
 
+// The words at which waiting products are computed rather than kept: enough for one product to run at full speed.
+constexpr Index kWordsThatWait = 4096;
+
+Index words_of(std::span<const ProductGradient> products) {
+  Index words = 0;
+  for (const ProductGradient& product : products) words += product.left.size(0);
+  return words;
+}
+
+// One under the other: [words of all, width]. A single one is returned as it is, a view of columns included.
+Tensor stacked(std::span<const ProductGradient> products, Tensor ProductGradient::*side) {
+  const Tensor& first = products.front().*side;
+  if (products.size() == 1) return first.stride(1) == 1 ? first : first.contiguous();
+  Tensor all(Shape{words_of(products), first.size(1)});
+  Real* to = all.data();
+  for (const ProductGradient& product : products) {
+    const Tensor& part = product.*side;
+    for (Index row = 0; row < part.size(0); ++row, to += part.size(1))
+      std::copy_n(part.data() + row * part.stride(0), part.size(1), to);
+  }
+  return all;
+}
+
 }  // namespace
+
+Gradient Gradient::of_products(const Shape& matrix, std::vector<ProductGradient> products) {
+  Gradient gradient;
+  gradient.matrix_ = matrix;
+  gradient.products_ = std::move(products);
+  return gradient;
+}
+
+void Gradient::settle() {
+  if (products_.empty()) return;
+  std::vector<ProductGradient> waiting = std::exchange(products_, {});
+  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const bool all_columns =
+      !holds_numbers() && waiting.front().begin == waiting.back().begin && waiting.front().right.size(1) == matrix_[1];
+  if (all_columns) {
+    dense_ = Tensor(matrix_);
+  } else if (!dense_) {
+    dense_ = to_dense(matrix_);
+    rows_.clear();
+  } else if (!dense_.unique() || !dense_.contiguous_layout()) {
+    dense_ = dense_.copy();
+  }
+  for (std::size_t at = 0; at < waiting.size();) {
+    std::size_t end = at + 1;
+    while (end < waiting.size() && waiting[end].begin == waiting[at].begin) ++end;
+    const std::span<const ProductGradient> same(waiting.data() + at, end - at);
+    const Tensor left = stacked(same, &ProductGradient::left), right = stacked(same, &ProductGradient::right);
+    kernels::gemm(matrix_[0], right.size(1), left.size(0), 1, {left.data(), left.stride(0), true},
+                  {right.data(), right.stride(0)}, all_columns ? 0 : 1, dense_.data() + waiting[at].begin, matrix_[1]);
+    at = end;
+  }
+}
 
 Gradient Gradient::of_slice(SliceGradient slice) {
   Gradient gradient;
@@ -39,6 +96,12 @@ Gradient Gradient::of_rows(Ids ids, Tensor rows) {
 }
 
 void Gradient::add(Gradient other) {
+  if (!other.products_.empty()) {
+    matrix_ = other.matrix_;
+    for (ProductGradient& product : other.products_) products_.push_back(std::move(product));
+    other.products_.clear();
+    if (words_of(products_) > kWordsThatWait) settle();
+  }
   if (other.empty()) return;
   if (other.sliced()) {
     const SliceGradient& slice = other.slice_.front();
@@ -49,12 +112,16 @@ void Gradient::add(Gradient other) {
       dense_ = dense_.copy();
     }
     add_slice(dense_, slice);
-  } else if (empty()) {
-    *this = std::move(other);
+  } else if (!holds_numbers()) {
+    dense_ = std::move(other.dense_);
+    rows_ = std::move(other.rows_);
   } else if (sparse() && other.sparse()) {
     for (RowGradient& part : other.rows_) rows_.push_back(std::move(part));
   } else {
-    if (sparse()) std::swap(*this, other);  // the dense one takes the rows in
+    if (sparse()) {  // the dense one takes the rows in
+      std::swap(dense_, other.dense_);
+      std::swap(rows_, other.rows_);
+    }
     if (!dense_.unique() || !dense_.contiguous_layout()) dense_ = dense_.copy();
     if (other.sparse()) {
       for (const RowGradient& part : other.rows_) add_rows(dense_, part);
@@ -65,6 +132,11 @@ void Gradient::add(Gradient other) {
 }
 
 Tensor Gradient::to_dense(const Shape& shape) const {
+  if (!products_.empty()) {
+    Gradient settled = *this;
+    settled.settle();
+    return settled.dense_;
+  }
   if (dense_) return dense_;
   Tensor result(shape, Real{0});
   for (const RowGradient& part : rows_) add_rows(result, part);
@@ -98,6 +170,7 @@ RowGradient Gradient::merged() const {
 }
 
 void Gradient::scale(Real factor) {
+  settle();
   const auto in_place = [factor](Tensor& tensor) {
     if (!tensor.unique() || !tensor.contiguous_layout()) tensor = tensor.copy();
     kernels::scale(tensor.size(), factor, tensor.data(), tensor.data());

@@ -21,15 +21,25 @@ struct SliceGradient {
   Tensor values;
 };
 
-// The gradient of one variable: nothing, a tensor of its shape, or the touched rows of a large table.
+// leftᵀ · right, added to the columns [begin, begin + right's width) of a matrix's gradient; the words stand in rows.
+struct ProductGradient {
+  Tensor left;   // [words, rows of the matrix]
+  Tensor right;  // [words, columns]
+  Index begin = 0;
+};
+
+// The gradient of one variable: nothing, a tensor of its shape, or the touched rows of a large table; and products that
+// wait to be computed as one. The steps of a decoder give a weight many products of few words each: one product of all
+// words is faster, and no sum the size of the weight is touched at every step.
 class Gradient {
  public:
   Gradient() = default;
   Gradient(Tensor dense) : dense_(std::move(dense)) {}  // NOLINT: a tensor is a gradient
   static Gradient of_rows(Ids ids, Tensor rows);
   static Gradient of_slice(SliceGradient slice);
+  static Gradient of_products(const Shape& matrix, std::vector<ProductGradient> products);
 
-  bool empty() const { return !dense_ && rows_.empty() && slice_.empty(); }
+  bool empty() const { return !holds_numbers() && products_.empty(); }
   bool sparse() const { return !rows_.empty(); }
   bool sliced() const { return !slice_.empty(); }
   const Tensor& dense() const { return dense_; }
@@ -38,6 +48,8 @@ class Gradient {
 
   // Adds another gradient of the same variable, in place where this one owns its memory.
   void add(Gradient other);
+  // Computes the products that wait; they become a part of dense().
+  void settle();
   // As a tensor of the given shape; zeros when empty.
   Tensor to_dense(const Shape& shape) const;
   // The rows with each id once, in rising order, repeated ids summed in the order they came.
@@ -45,9 +57,13 @@ class Gradient {
   void scale(Real factor);
 
  private:
+  bool holds_numbers() const { return dense_ || !rows_.empty() || !slice_.empty(); }
+
   Tensor dense_;
   std::vector<RowGradient> rows_;
   std::vector<SliceGradient> slice_;  // one or none; add() turns it into a part of dense_
+  std::vector<ProductGradient> products_;
+  Shape matrix_;  // of the products
 };
 
 }  // namespace heed

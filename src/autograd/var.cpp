@@ -72,8 +72,10 @@ class Engine {
       const Tensor dy = std::exchange(node->gradient, {}).to_dense(node->shape).contiguous();
       std::vector<Gradient> gradients = node->run(dy);
       for (std::size_t i = 0; i < gradients.size(); ++i) {
-        if (checking_numbers() && gradients[i].dense()) [[unlikely]]
-          detail::require_finite(node->op, "gradient", gradients[i].dense());
+        if (checking_numbers()) [[unlikely]] {
+          gradients[i].settle();
+          if (gradients[i].dense()) detail::require_finite(node->op, "gradient", gradients[i].dense());
+        }
         give(node->inputs[i], std::move(gradients[i]));
       }
     }
@@ -117,6 +119,10 @@ void Gradients::add(const NodePointer& leaf, Gradient gradient) {
   entries_.try_emplace(leaf.get(), Entry{leaf, {}}).first->second.gradient.add(std::move(gradient));
 }
 
+void Gradients::settle() {
+  for (auto& [node, entry] : entries_) entry.gradient.settle();
+}
+
 void backward(const Var& output, const Tensor& seed, Gradients& into) {
   require(output.wants_gradient(), "[backward] the value does not depend on any variable");
   require(seed.shape() == output.shape(), "[backward] the seed has shape {}, the value {}", seed.shape().text(),
@@ -124,6 +130,7 @@ void backward(const Var& output, const Tensor& seed, Gradients& into) {
   Engine engine(into);
   engine.give(output.node(), seed);
   engine.run();
+  into.settle();
 }
 
 void backward(const Var& loss, Gradients& into) {

@@ -109,6 +109,8 @@ class Gradients {
   Tensor of(const Var& leaf) const;
   void add(const NodePointer& leaf, Gradient gradient);
   void add(const Var& leaf, Gradient gradient) { add(leaf.node(), std::move(gradient)); }
+  // Computes what still waits in them (see Gradient); backward does it at its end.
+  void settle();
   void clear() { entries_.clear(); }
 
  private:

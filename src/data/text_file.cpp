@@ -235,6 +235,17 @@ ByteReader& ByteReader::operator=(ByteReader&&) noexcept = default;
 std::size_t ByteReader::read(std::span<char> bytes) { return bytes.empty() ? 0 : source_->read(bytes); }
 const std::string& ByteReader::name() const { return source_->name(); }
 
+std::string read_unpacked(const std::string& path, std::size_t limit) {
+  ByteReader reader(path);
+  std::string bytes;
+  std::vector<char> chunk(kChunk);
+  while (const std::size_t count = reader.read(chunk)) {
+    bytes.append(chunk.data(), count);
+    require(bytes.size() <= limit, "{}: it has more than the {} bytes allowed", reader.name(), limit);
+  }
+  return bytes;
+}
+
 bool LineReader::fill() {
   buffer_.resize(kChunk);
   at_ = 0;

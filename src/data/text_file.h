@@ -30,6 +30,9 @@ class ByteReader {
   std::unique_ptr<Source> source_;
 };
 
+// Everything in a file, unpacked; more than `limit` bytes are an Error.
+std::string read_unpacked(const std::string& path, std::size_t limit = std::size_t{1} << 30);
+
 // The lines of a text file, in memory that does not grow with the file. Lines end with \n or \r\n; the last may go
 // without. A byte order mark at the start is no part of the first line.
 class LineReader {

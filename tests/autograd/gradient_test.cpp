@@ -78,6 +78,67 @@ TEST(Gradient, SlicesJoinAnyOther) {
   EXPECT_EQ(numbers(rows.dense()), (Numbers{0, 1, 2, 10, 23, 34}));
 }
 
+// leftᵀ · right of whole numbers, in the columns from `begin` on, added to `sum`.
+void add_product(const ProductGradient& product, Tensor& sum) {
+  for (Index w = 0; w < product.left.size(0); ++w)
+    for (Index i = 0; i < product.left.size(1); ++i)
+      for (Index j = 0; j < product.right.size(1); ++j)
+        sum.data()[i * sum.size(1) + product.begin + j] += product.left.at({w, i}) * product.right.at({w, j});
+}
+
+Tensor whole_numbers(const Shape& shape, int seed) {
+  Tensor x(shape);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = static_cast<Real>((i * 7 + seed * 5) % 11 - 5);
+  return x;
+}
+
+TEST(Gradient, ProductsWaitAndAddUpWithAnyOther) {
+  const Shape matrix{3, 5};
+  const Tensor gates = whole_numbers(Shape{4, 6}, 1);
+  const std::vector<ProductGradient> products = {
+      {whole_numbers(Shape{2, 3}, 2), whole_numbers(Shape{2, 5}, 3), 0},
+      {whole_numbers(Shape{4, 3}, 4), gates.slice(1, 1, 3), 3},  // a view of columns
+      {whole_numbers(Shape{1, 3}, 5), whole_numbers(Shape{1, 5}, 6), 0},
+      {Tensor(Shape{0, 3}), Tensor(Shape{0, 5}), 0}};
+  Tensor expected(matrix, Real{2});
+  for (const ProductGradient& product : products) add_product(product, expected);
+  const Tensor twos(matrix, Real{2});
+  for (std::size_t place = 0; place <= products.size(); ++place) {
+    Gradient gradient;
+    for (std::size_t i = 0; i <= products.size(); ++i) {
+      if (i == place) gradient.add(twos);
+      if (i < products.size()) gradient.add(Gradient::of_products(matrix, {products[i]}));
+    }
+    EXPECT_FALSE(gradient.empty());
+    EXPECT_EQ(numbers(gradient.to_dense(matrix)), numbers(expected));
+    gradient.settle();
+    EXPECT_EQ(numbers(gradient.dense()), numbers(expected));
+  }
+  EXPECT_EQ(twos.at({0, 0}), 2);
+}
+
+TEST(Gradient, ProductsAndRowsOfOneTable) {
+  const Shape table{3, 2};
+  Gradient gradient = Gradient::of_rows(ids_of({2}), Tensor(Shape{1, 2}, Real{1}));
+  const ProductGradient product{whole_numbers(Shape{2, 3}, 1), whole_numbers(Shape{2, 2}, 2)};
+  gradient.add(Gradient::of_products(table, {product}));
+  Tensor expected(table, Real{0});
+  add_product(product, expected);
+  expected.data()[4] += 1, expected.data()[5] += 1;
+  gradient.settle();
+  EXPECT_FALSE(gradient.sparse());
+  EXPECT_EQ(numbers(gradient.dense()), numbers(expected));
+}
+
+TEST(Gradient, TooManyWaitingWordsAreComputed) {
+  const Shape matrix{2, 2};
+  const ProductGradient product{Tensor(Shape{1000, 2}, Real{1}), Tensor(Shape{1000, 2}, Real{1})};
+  Gradient gradient;
+  for (int i = 0; i < 7; ++i) gradient.add(Gradient::of_products(matrix, {product}));
+  EXPECT_TRUE(gradient.dense());
+  EXPECT_EQ(numbers(gradient.to_dense(matrix)), numbers(Tensor(matrix, Real{7000})));
+}
+
 TEST(Gradient, ScaleLeavesSharedMemoryAlone) {
   const Tensor shared(Shape{2}, {3, 4});
   Gradient gradient(shared);

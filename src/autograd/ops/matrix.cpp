@@ -4,6 +4,12 @@
 #include "heed/kernels/reduce.h"
 
 namespace heed {
+namespace {
+
+// So few rows are likely a step of many over the same weight, whose gradients are better computed together.
+constexpr Index kRowsOfAStep = 256;
+
+}  // namespace
 
 Var matmul(const Var& a, const Var& b, Transposed flip) {
   require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape().text(),
@@ -63,9 +69,13 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
       kernels::unary_backward(activation, dz.size(), dz.data(), saved.data(), before.data());
       dz = before;
     }
-    Tensor dx, dw, db;
+    Tensor dx, db;
+    Gradient dw;
     if (wanted(0)) dx = product(dz, transposed(w), "linear").reshape(dy.shape().with(-1, w.size(0)));
-    if (wanted(1)) dw = product(transposed(input), dz, "linear");
+    if (wanted(1)) {
+      dw = Gradient::of_products(Shape{input.size(1), out}, {{input, dz}});
+      if (rows > kRowsOfAStep) dw.settle();
+    }
     if (wanted(2)) {
       db = Tensor(Shape{out});
       kernels::sum(1, rows, out, dz.data(), db.data());

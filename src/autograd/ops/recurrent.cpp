@@ -99,19 +99,24 @@ void require_bias(const char* op, const Var& bias, Index batch, Index gates) {
 
 Tensor value_of(const Var& var) { return var ? var.value().contiguous() : Tensor(); }
 
-// Rows [first, end) of columns of the gradients of what was activated.
+// Columns of the gradients of what was activated.
 struct Columns {
   Tensor tensor;
   Index begin, count;
-  const Real* data(Index row = 0) const { return tensor.data() + row * tensor.size(1) + begin; }
+  const Real* data() const { return tensor.data() + begin; }
   Index stride() const { return tensor.size(1); }
+  Tensor rows_from(Index row) const { return tensor.slice(0, row, tensor.size(0)).slice(1, begin, begin + count); }
 };
 
-// The gradient of a weight's columns [begin, ...), summed over all words: rowsᵀ · d.
-void weight_gradient(const Tensor& rows, Index skip, const Columns& d, Index begin, Tensor& weight) {
-  kernels::gemm(weight.size(0), d.count, rows.size(0) - skip, 1,
-                {rows.data() + skip * rows.size(1), rows.size(1), true}, {d.data(skip), d.stride()}, 0,
-                weight.data() + begin, weight.size(1));
+// The gradient of a weight's columns from `begin` on, summed over all words but the first few: rowsᵀ · d.
+ProductGradient weight_gradient(const Tensor& rows, Index skip, const Columns& d, Index begin) {
+  return {rows.slice(0, skip, rows.size(0)), d.rows_from(skip), begin};
+}
+// Of a single step it waits for the other steps'; a sequence is computed at once, which frees what it kept.
+Gradient sum_of(const Tensor& weight, std::vector<ProductGradient> products, bool stepwise) {
+  Gradient gradient = Gradient::of_products(weight.shape(), std::move(products));
+  if (!stepwise) gradient.settle();
+  return gradient;
 }
 // to (+)= d · (columns of the weight)ᵀ.
 void through_weight(const Columns& d, const Tensor& weight, Index begin, bool add, Tensor& to) {
@@ -192,16 +197,17 @@ class Lstm {
         kernels::gemm(rows, hidden, width, 1, {gates, width}, back.from(0), 0, dstate.data(), hidden);
     }
     const Columns d{gates_, 0, width};
-    Tensor dx, dw, du;
+    Tensor dx;
+    Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
       through_weight(d, input, 0, false, packed);
       dx = sequence_.unpacked(packed, x.shape());
     }
-    if (wanted(1)) weight_gradient(sequence_.packed_x(), 0, d, 0, dw = Tensor(input.shape()));
+    if (wanted(1)) dw = sum_of(input, {weight_gradient(sequence_.packed_x(), 0, d, 0)}, stepwise);
     if (wanted(2)) {
       const Index skip = has_initial_ || packing.steps() == 0 ? 0 : packing.running(0);
-      weight_gradient(packing.states_before(states_), skip, d, 0, du = Tensor(recurrent.shape()));
+      du = sum_of(recurrent, {weight_gradient(packing.states_before(states_), skip, d, 0)}, stepwise);
     }
     Tensor db;
     if (wanted(3)) db = bias_per_sentence_ ? packing.sum_by_sentence(gates_) : column_sums(gates_);
@@ -299,7 +305,8 @@ class Gru {
     // The candidate's gradient on the input's side and on the state's side differ by r if the reset comes after.
     const Columns gates{gates_, 0, 2 * hidden}, all{gates_, 0, width};
     const Columns candidate = after() ? Columns{inner_, 0, hidden} : Columns{gates_, 2 * hidden, hidden};
-    Tensor dx, dw, du, db, dcandidate_bias;
+    Tensor dx, db, dcandidate_bias;
+    Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
       if (after()) {
@@ -311,25 +318,17 @@ class Gru {
       dx = sequence_.unpacked(packed, x.shape());
     }
     if (wanted(1)) {
-      dw = Tensor(input.shape());
       const Tensor packed = sequence_.packed_x();
-      if (after()) {
-        weight_gradient(packed, 0, gates, 0, dw);
-        weight_gradient(packed, 0, candidate, 2 * hidden, dw);
-      } else {
-        weight_gradient(packed, 0, all, 0, dw);
-      }
+      std::vector<ProductGradient> products{weight_gradient(packed, 0, after() ? gates : all, 0)};
+      if (after()) products.push_back(weight_gradient(packed, 0, candidate, 2 * hidden));
+      dw = sum_of(input, std::move(products), stepwise);
     }
     if (wanted(2)) {
-      du = Tensor(recurrent.shape());
       const Tensor before = packing.states_before(states_);
       const Index skip = has_initial_ || packing.steps() == 0 ? 0 : packing.running(0);
-      if (after()) {
-        weight_gradient(before, skip, all, 0, du);
-      } else {
-        weight_gradient(before, skip, gates, 0, du);
-        weight_gradient(inner_, skip, candidate, 2 * hidden, du);
-      }
+      std::vector<ProductGradient> products{weight_gradient(before, skip, after() ? all : gates, 0)};
+      if (!after()) products.push_back(weight_gradient(inner_, skip, candidate, 2 * hidden));
+      du = sum_of(recurrent, std::move(products), stepwise);
     }
     if (wanted(3) || wanted(4)) {
       // One row, or one per sentence.

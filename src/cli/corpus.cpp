@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "heed/base/error.h"
+#include "heed/base/progress.h"
+#include "heed/cli/commands.h"
+#include "heed/data/corpora/corpus_writer.h"
+#include "heed/data/corpora/debian.h"
+#include "heed/data/corpora/gettext.h"
+#include "heed/data/corpora/grammar.h"
+
+namespace heed::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CorpusCommand {
+  CorpusOptions corpus;
+  std::string language = "fr";
+  Index pairs = 20'000;
+  std::vector<std::string> paths, english;
+};
+
+// The options that every kind of corpus has.
+void add_common(CLI::App& command, const std::shared_ptr<CorpusCommand>& options) {
+  CorpusOptions& corpus = options->corpus;
+  command.add_option("folder", corpus.folder, "Where train, valid and test are written")->required();
+  command.add_option("--valid", corpus.valid, "Share of the pairs for validation")->capture_default_str();
+  command.add_option("--test", corpus.test, "Share of the pairs for the test")->capture_default_str();
+  command.add_option("--seed", corpus.seed, "Decides which pair goes where (and what grammar says)")
+      ->capture_default_str();
+  command.add_flag("--force", corpus.force, "Replace files that are there");
+}
+
+void report(const CorpusCommand& options, const CorpusCounts& counts) {
+  fmt::print("{}\n", counts.text());
+  const std::string stem = (options.corpus.folder / "train").string();
+  fmt::print("Written to {0}.{1}, {0}.{2}{3}, and valid and test beside them\n", stem, options.corpus.source,
+             options.corpus.target, options.corpus.alignments ? fmt::format(", {}.align", stem) : "");
+}
+
+void make_grammar(CorpusCommand& options) {
+  options.corpus.alignments = true;
+  CorpusWriter writer(options.corpus);
+  for (const GrammarPair& pair : generate_grammar_pairs(options.pairs, options.corpus.seed))
+    writer.add(pair.english, pair.french, pair.links);
+  report(options, writer.finish());
+}
+
+void make_gettext(CorpusCommand& options) {
+  if (options.paths.empty()) options.paths = {"/usr/share/locale"};
+  options.corpus.target = options.language;
+  const std::vector<fs::path> catalogs = find_catalogs(options.paths, options.language);
+  require(!catalogs.empty(), "[gettext] there is no catalogue for \"{}\" in {}", options.language,
+          fmt::join(options.paths, ", "));
+  CorpusWriter writer(options.corpus);
+  Index damaged = 0;
+  {
+    Progress progress({"Reading catalogues", static_cast<Index>(catalogs.size()), "files"});
+    for (const fs::path& catalog : catalogs) {
+      try {
+        for (const CatalogMessage& message : read_catalog(catalog))
+          for (const auto& [source, target] : pairs_of(message)) writer.add(source, target);
+      } catch (const Error& error) {
+        progress.note(fmt::format("left out: {}", error.what()));
+        ++damaged;
+      }
+      progress.advance();
+    }
+  }
+  fmt::print("{} catalogues read, {} damaged ones left out\n", static_cast<Index>(catalogs.size()) - damaged, damaged);
+  report(options, writer.finish());
+}
+
+// What apt keeps of the last update.
+std::vector<std::string> lists_of_apt(const std::string& part) {
+  std::vector<std::string> found;
+  std::error_code reason;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/var/lib/apt/lists", reason)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t at = name.rfind(part);
+    // "Translation-de" is not "Translation-de_AT"; what may follow is the ending of a packed file.
+    if (at != std::string::npos && (at + part.size() == name.size() || name[at + part.size()] == '.'))
+      found.push_back(entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void make_debian(CorpusCommand& options) {
+  if (options.paths.empty()) options.paths = lists_of_apt("i18n_Translation-" + options.language);
+  if (options.english.empty()) {
+    options.english = lists_of_apt("i18n_Translation-en");
+    const std::vector<std::string> packages = lists_of_apt("_Packages");
+    options.english.insert(options.english.end(), packages.begin(), packages.end());
+  }
+  require(!options.paths.empty() && !options.english.empty(),
+          "[debian] apt has no descriptions in {0}; fetch them:\n"
+          "  apt-get -o Acquire::Languages::=en -o Acquire::Languages::={0} update\n"
+          "or name files: --english Translation-en.xz --translation Translation-{0}.xz",
+          options.language);
+  options.corpus.target = options.language;
+  CorpusWriter writer(options.corpus);
+  DebianDescriptions descriptions;
+  {
+    Progress progress(
+        {"Reading descriptions", static_cast<Index>(options.english.size() + options.paths.size()), "files"});
+    for (const std::string& file : options.english) {
+      descriptions.read_english(file);
+      progress.advance();
+    }
+    for (const std::string& file : options.paths) {
+      descriptions.read_translations(file, options.language, [&](std::string_view source, std::string_view target) {
+        writer.add(source, target);
+      });
+      progress.advance();
+    }
+  }
+  const DebianDescriptions::Counts& counts = descriptions.counts();
+  fmt::print("{} English descriptions, {} translated; {} of these without the English, {} with other paragraphs\n",
+             counts.english, counts.translated, counts.without_english, counts.other_segments);
+  report(options, writer.finish());
+}
+
+}  // namespace
+
+void add_corpus(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("corpus", "Make a parallel corpus: train, valid and test files");
+  command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  heed corpus grammar data/grammar\n"
+      "  heed corpus gettext data/de --language de\n"
+      "  heed corpus debian data/debian --language fr\n"
+      "More about one:  heed corpus grammar --help");
+
+  const auto grammar = std::make_shared<CorpusCommand>();
+  CLI::App* const grammar_command = command->add_subcommand(
+      "grammar", "English sentences made by a grammar, their French, and which words belong together; needs no files");
+  add_common(*grammar_command, grammar);
+  grammar_command->add_option("--pairs", grammar->pairs, "Different sentences, for all parts together")
+      ->capture_default_str();
+  grammar_command->footer(
+      "train.align, valid.align and test.align hold the gold alignments in Pharaoh's format.\n\n"
+      "Examples:\n"
+      "  heed corpus grammar data/grammar\n"
+      "  heed corpus grammar data/large --pairs 200000 --valid 0.005 --test 0.005 --seed 7");
+  grammar_command->callback([grammar] { make_grammar(*grammar); });
+
+  const auto gettext = std::make_shared<CorpusCommand>();
+  gettext->language = "de";
+  CLI::App* const gettext_command =
+      command->add_subcommand("gettext", "Messages of programs with their translations, from .mo and .po catalogues");
+  add_common(*gettext_command, gettext);
+  gettext_command->add_option("--language", gettext->language, "Translated into, such as de or pt_BR")
+      ->capture_default_str();
+  gettext_command->add_option("--from", gettext->paths, "Catalogues, or folders of them; by default /usr/share/locale");
+  gettext_command->footer(
+      "Examples:\n"
+      "  heed corpus gettext data/de --language de\n"
+      "  heed corpus gettext data/po --language fr --from project/po\n"
+      "  apt-get install libreoffice-l10n-de\n"
+      "  heed corpus gettext data/office --language de --from /usr/lib/libreoffice");
+  gettext_command->callback([gettext] { make_gettext(*gettext); });
+
+  const auto debian = std::make_shared<CorpusCommand>();
+  debian->language = "de";
+  CLI::App* const debian_command =
+      command->add_subcommand("debian", "Descriptions of Debian's packages with their translations");
+  add_common(*debian_command, debian);
+  debian_command->add_option("--language", debian->language, "Translated into")->capture_default_str();
+  debian_command->add_option("--translation", debian->paths, "Translation-xx files; by default those that apt has");
+  debian_command->add_option("--english", debian->english,
+                             "Translation-en and Packages files; by default those that apt has");
+  debian_command->footer(
+      "Files may be plain or packed with gzip, xz, zstd, lz4 or bzip2.\n\n"
+      "Examples:\n"
+      "  apt-get -o Acquire::Languages::=en -o Acquire::Languages::=de update\n"
+      "  heed corpus debian data/debian --language de\n"
+      "  heed corpus debian data/debian --english Translation-en.xz --translation Translation-de");
+  debian_command->callback([debian] { make_debian(*debian); });
+}
+
+}  // namespace heed::cli
