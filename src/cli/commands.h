@@ -9,5 +9,6 @@ namespace heed::cli {
 
 void add_demo(CLI::App& app);
 void add_attentions(CLI::App& app);
+void add_evaluate(CLI::App& app);
 
 }  // namespace heed::cli

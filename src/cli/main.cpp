@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   app.footer("Try first:  heed demo\nMore about a command:  heed COMMAND --help");
   heed::cli::add_demo(app);
   heed::cli::add_attentions(app);
+  heed::cli::add_evaluate(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
