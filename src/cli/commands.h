@@ -9,6 +9,7 @@ namespace heed::cli {
 
 void add_demo(CLI::App& app);
 void add_attentions(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_train(CLI::App& app);
 void add_translate(CLI::App& app);

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   app.footer("Try first:  heed demo\nMore about a command:  heed COMMAND --help");
   heed::cli::add_demo(app);
   heed::cli::add_attentions(app);
+  heed::cli::add_evaluate(app);
   heed::cli::add_corpus(app);
   heed::cli::add_train(app);
   heed::cli::add_translate(app);

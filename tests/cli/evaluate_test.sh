@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What `heed evaluate` prints and how it fails.
+#   evaluate_test.sh <the heed command>
+set -euo pipefail
+heed=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+faults=0
+expect() {  # $1 says what is expected; the output must hold each further argument
+  local what=$1 part
+  shift
+  for part in "$@"; do
+    if ! grep -qF -- "$part" output; then
+      echo "$what: '$part' is not in:"
+      cat output
+      faults=$((faults + 1))
+    fi
+  done
+}
+fails() {  # $1 is the exit code, $2 a part of the message; the rest are arguments
+  local code=$1 part=$2 found=0
+  shift 2
+  "$heed" evaluate "$@" >output 2>&1 || found=$?
+  [ "$found" -eq "$code" ] || { echo "evaluate $*: exit code $found, not $code"; faults=$((faults + 1)); }
+  expect "evaluate $*" "$part"
+}
+
+printf '%s\n' 'The old dog sleeps in the garden.' 'It is 1,000.5 metres away.' >ref
+printf '%s\n' 'The old dog sleeps in a garden.' 'It is 1,000.5 metres away.' >good
+printf '%s\n' 'A dog is in the garden' 'It was 1,000.5 away.' >bad
+printf '%s\n' 'Der alte Hund schläft im Garten .' 'Es ist 1.000,5 Meter weit weg bis dort hin , sagt man .' >source
+gzip -k good
+
+# The numbers are sacreBLEU 2.6.0's for these files.
+"$heed" evaluate --reference ref good >output
+expect 'plain scores' 76.28 87.92 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:heed-' \
+  'nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:heed-'
+"$heed" evaluate --reference ref - <good >piped
+"$heed" evaluate --reference ref good.gz >packed
+cmp <(tail -n 2 output) <(tail -n 2 packed)
+cmp <(sed -n 2p output | sed 's/^good *//') <(sed -n 2p packed | sed 's/^good.gz *//')
+cp piped output
+expect 'from the standard input' 'standard input' 76.28
+
+"$heed" evaluate -r ref -r good bad --lowercase --tokenize char --chrf-words 2 >output
+expect 'two references, other options' 49.24 44.74 'nrefs:2|case:lc|eff:no|tok:char|smooth:exp' 'nw:2'
+
+"$heed" evaluate -r ref --source source --by-length figure.svg --significance --name first --name second good bad >output
+expect 'side by side' first second '1-10                  1' '11-20                 1' 'Against first, by 1000 paired draws' 'p = '
+grep -q '</svg>' figure.svg
+
+"$heed" evaluate -r ref good bad --json >output
+expect 'JSON' '"name": "good"' '"name": "bad"' '"brevity_penalty": 1.0' '"chrf_name": "chrF2"'
+
+printf '%s\n' '1-1 2-2 2?3 3p3' >gold
+printf '%s\n' '0-0 1-2 3-3' >links
+"$heed" evaluate --alignment links --gold gold --gold-first 1 >output
+expect 'alignments' 0.4000 0.6667 0.5000
+
+head -n 1 good >short
+: >nothing
+fails 1 '[evaluate] short has 1 lines, but ref has 2' -r ref short
+fails 1 'nothing is empty' -r nothing good
+fails 1 'missing' -r ref missing
+fails 1 'links, line 1: [alignment]' -a links --gold links --alignment-first 1
+fails 1 '--alignment and --gold go together' -a links
+fails 1 '--by-length needs --source' -r ref good --by-length x.svg
+fails 1 'there is no tokeniser 13b; did you mean 13a?' -r ref good --tokenize 13b
+fails 1 'compares at least two' -r ref good --significance
+fails 1 'give translations with --reference'
+fails 2 '--refrence' --refrence ref good
+[ ! -e x.svg ]
+
+"$heed" evaluate --help >output
+expect 'help' 'Examples:' 'heed evaluate --reference test.de output.de'
+[ $faults -eq 0 ]
