@@ -9,7 +9,17 @@ namespace heed::cli {
 
 void add_demo(CLI::App& app);
 void add_attentions(CLI::App& app);
-void add_corpus(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_corpus(CLI::App& app);
+void add_train(CLI::App& app);
+void add_translate(CLI::App& app);
+void add_score(CLI::App& app);
+void add_info(CLI::App& app);
+void add_models(CLI::App& app);
+
+// Thrown by a command that has said all there is to say: the program ends with this code.
+struct Exit {
+  int code;
+};
 
 }  // namespace heed::cli

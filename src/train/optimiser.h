@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heed/nn/parameters.h"
-#include "heed/train/state.h"
+#include "heed/store/training_state.h"
 
 namespace heed {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "heed/train/state.h"
+#include "heed/store/training_state.h"
 
 namespace heed {
 

@@ -1,4 +1,4 @@
-#include "heed/train/state.h"
+#include "heed/store/training_state.h"
 
 namespace heed {
 

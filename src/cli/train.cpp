@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "heed/base/file.h"
+#include "heed/cli/commands.h"
+#include "heed/explain/plot.h"
+#include "heed/store/fields_file.h"
+#include "heed/store/model_folder.h"
+#include "heed/tasks/translation_training.h"
+
+namespace heed::cli {
+namespace {
+
+struct TrainOptions {
+  std::string config;
+  bool dump = false, resume = false, force = false;
+  std::vector<GivenOption> given;  // by flags
+};
+
+void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+// "--epochs,--after-epochs": the name and Marian's.
+std::string flags_of(const std::string& name) {
+  std::string flags = "--" + name;
+  for (const auto& [marian, ours] : marian_names())
+    if (ours == name) flags += ",--" + marian;
+  return flags;
+}
+
+void add_fields(CLI::App& command, const std::shared_ptr<TrainOptions>& options) {
+  TranslationTraining defaults;
+  for (const FieldDescription& field : describe_fields([&](Fields& f) { defaults.visit(f); })) {
+    const auto give = [options, name = field.name](const std::string& text) {
+      options->given.push_back({name, text, "--" + name});
+    };
+    if (field.kind == FieldDescription::Kind::truth) {
+      command.add_flag_function(
+          flags_of(field.name), [give](std::int64_t count) { give(count > 0 ? "true" : "false"); }, field.help);
+    } else {
+      command.add_option_function<std::string>(flags_of(field.name), give, field.help)
+          ->type_name(field.kind == FieldDescription::Kind::text ? "TEXT" : "NUMBER")
+          ->default_str(field.value);
+    }
+  }
+  for (const char* name : {"train-sets", "valid-sets", "vocabs"}) {
+    command
+        .add_option_function<std::vector<std::string>>(
+            std::string("--") + name,
+            [options, name](const std::vector<std::string>& both) {
+              options->given.push_back({name, fmt::format("{}", fmt::join(both, " ")), std::string("--") + name});
+            },
+            "source and target at once, as in Marian")
+        ->expected(2);
+  }
+}
+
+// What is left of the command line are the model's own options: --name value, --name=value, or --name for true.
+void add_model_options(const std::vector<std::string>& words, std::vector<GivenOption>& given) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) throw OptionError(fmt::format("heed train: {} is one word too many", words[i]));
+    const std::size_t equals = words[i].find('=');
+    const std::string flag = words[i].substr(0, equals);
+    std::string text = "true";
+    if (equals != std::string::npos) {
+      text = words[i].substr(equals + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+      text = words[++i];
+    }
+    given.push_back({flag.substr(2), text, flag});
+  }
+}
+
+void draw_curve(const ModelFolder& folder) {
+  LinePlot::Series training{"training", {}}, validation{"validation", {}};
+  std::istringstream lines(read_file(folder.log()));
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) continue;
+    const double step = json.value("step", 0.0);
+    if (json.contains("loss")) training.points.emplace_back(step, json.value("loss", 0.0));
+    if (json.contains("scores") && json["scores"].contains("cross-entropy"))
+      validation.points.emplace_back(step, json["scores"].value("cross-entropy", 0.0));
+  }
+  LinePlot plot{.title = folder.path().filename().string() + ", " + folder.model(),
+                .x_label = "updates",
+                .y_label = "loss a word",
+                .series = {training},
+                .marks = false};
+  if (!validation.points.empty()) plot.series.push_back(validation);
+  AtomicFile file(folder.path() / "curve.svg");
+  file.write(draw_svg(plot));
+  file.commit();
+}
+
+void report(const TrainedTranslation& trained) {
+  const ModelFolder folder(trained.folder);
+  if (std::filesystem::exists(folder.log())) draw_curve(folder);
+  const std::string place = trained.folder.string();
+  if (trained.result.end == LoopEnd::signal) {
+    say(fmt::format("stopped after step {}; go on with: heed train --resume --output {}", trained.result.step, place));
+    throw Exit{128 + trained.result.signal};
+  }
+  const char* why = trained.result.end == LoopEnd::patience ? ", nothing improved any more" : "";
+  say(fmt::format("done after {} steps{}; the model is in {}", trained.result.step, why, place));
+}
+
+void run(TrainOptions options, const std::vector<std::string>& rest) {
+  add_model_options(rest, options.given);
+  std::vector<GivenOption> given;
+  if (!options.config.empty())
+    for (const auto& [name, text] : read_options(read_file(options.config), options.config))
+      given.push_back({name, text, options.config});
+  given.insert(given.end(), options.given.begin(), options.given.end());
+  require(!options.resume || !options.force, "--resume and --force contradict each other");
+
+  if (options.resume) {
+    std::string output;
+    for (const GivenOption& option : given)
+      if (option.name == "output") output = option.text;
+    require(!output.empty(), "--resume: say which model folder goes on, with --output");
+    TranslationTraining training = training_of_folder(output);
+    change_training(training, given);
+    return report(resume_translation(training, say));
+  }
+  TranslationPlan plan = plan_translation(given);
+  if (options.dump) {
+    fmt::print("{}\n", fields_json([&plan](Fields& field) { plan.visit(field); }));
+    return;
+  }
+  report(train_translation(std::move(plan), options.force, say));
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("train", "Train a translation model from two text files");
+  const auto options = std::make_shared<TrainOptions>();
+  command->add_option("--config", options->config, "File of options: JSON, or lines 'name: value'");
+  command->add_flag("--dump-config", options->dump, "Print all options as such a file, and do nothing else");
+  command->add_flag("--resume", options->resume, "Go on where the training of --output stands");
+  command->add_flag("--force", options->force, "Replace a model that is in --output");
+  add_fields(*command, options);
+  command->allow_extras();
+  command->footer(
+      "A model has options of its own, such as --dropout; 'heed models NAME' lists them. Defaults of the training may\n"
+      "differ by model; --dump-config shows them.\n"
+      "Examples:\n"
+      "  heed train --model rnnsearch --source train.en --target train.fr --valid-source valid.en \\\n"
+      "             --valid-target valid.fr --output my-model\n"
+      "  heed train --resume --output my-model --epochs 40\n"
+      "  heed train --tsv pairs.tsv.gz --model transformer --width 256 --steps 2000 --output small\n"
+      "  heed train --config my.yaml --dump-config > all.json");
+  command->callback([command, options] { run(*options, command->remaining()); });
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,164 @@
+#include "heed/store/model_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/base/spelling.h"
+#include "heed/store/fields_file.h"
+#include "heed/store/parameters_file.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr const char* kConfig = "config.json";
+constexpr const char* kVocabularies[] = {".spm", ".vocab.txt"};
+
+void write_file(const fs::path& path, const std::string& bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+// "my-model/" and "my-model" are the same folder, and only the latter has a name.
+fs::path without_slash(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+// A folder beside `path` that disappears unless it is kept.
+class NewFolder {
+ public:
+  explicit NewFolder(const fs::path& path) {
+    std::random_device random;
+    path_ = path;
+    path_ += fmt::format(".{:08x}.partial", random());
+    std::error_code error;
+    if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+    if (!error) fs::create_directory(path_, error);
+    require(!error, "{}: cannot make the folder: {}", path.string(), error.message());
+  }
+  ~NewFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+  // Takes the place of `target`. What was there goes away with this object.
+  void move_to(const fs::path& target) const {
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return;
+    if (::rename(path_.c_str(), target.c_str()) == 0) return;  // nothing there, or an empty folder
+    // A file system that cannot exchange names: the old folder steps aside.
+    const int reason = errno;
+    fs::path aside = path_;
+    aside += ".old";
+    require(::rename(target.c_str(), aside.c_str()) == 0 && ::rename(path_.c_str(), target.c_str()) == 0,
+            "{}: cannot rename the finished folder to it: {}", target.string(),
+            std::generic_category().message(reason));
+    std::error_code ignored;
+    fs::remove_all(aside, ignored);
+  }
+
+ private:
+  fs::path path_;
+};
+
+void require_free(const fs::path& path, bool replace) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  require(fs::is_directory(path), "{}: it is a file, not a folder", path.string());
+  if (fs::is_empty(path)) return;
+  require(is_model_folder(path), "{}: it exists and is not a model folder; choose another output", path.string());
+  require(replace, "{}: there is a model already; --resume continues its training, --force replaces it", path.string());
+}
+
+}  // namespace
+
+bool is_model_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path / kConfig, ignored);
+}
+
+ModelFolder ModelFolder::create(const fs::path& given, const std::string& model, const VisitFields& config,
+                                const std::vector<File>& files, bool replace) {
+  const fs::path path = without_slash(given);
+  require_free(path, replace);
+  const NewFolder folder(path);
+  write_file(folder.path() / kConfig, fmt::format("{{\n  \"version\": {},\n  \"model\": {},\n  \"config\": {}\n}}\n",
+                                                  kVersion, Json(model).dump(), fields_json(config, 4)));
+  for (const File& file : files) write_file(folder.path() / file.name, file.bytes);
+  fs::create_directory(folder.path() / "checkpoint");
+  folder.move_to(path);
+  return ModelFolder(path);
+}
+
+ModelFolder::ModelFolder(const fs::path& path) : path_(without_slash(path)) {
+  std::error_code ignored;
+  require(fs::exists(path_, ignored), "{}: there is no such model folder", path_.string());
+  require(fs::is_directory(path_, ignored), "{}: it is a file, not a model folder", path_.string());
+  require(is_model_folder(path_), "{}: it is not a model folder: {} is missing", path_.string(), kConfig);
+  const fs::path file = path_ / kConfig;
+  const Json json = Json::parse(read_file(file, 1 << 20), nullptr, false);
+  require(json.is_object() && json.contains("version") && json["version"].is_number_integer(),
+          "{}: it is damaged, or not the configuration of a model", file.string());
+  require(json["version"] == kVersion, "{}: its version is {}, this program reads version {}", file.string(),
+          json["version"].dump(), kVersion);
+  require(json.contains("model") && json["model"].is_string() && json.contains("config") && json["config"].is_object(),
+          "{}: it is damaged: the model's name or its configuration is missing", file.string());
+  for (const auto& [name, value] : json.items())
+    require(name == "version" || name == "model" || name == "config", "{}: it has an unknown entry {}", file.string(),
+            name);
+  model_ = json["model"].get<std::string>();
+  config_ = read_options(json["config"].dump(), file.string());
+}
+
+void ModelFolder::read_config(const VisitFields& config) const {
+  const std::string file = (path_ / kConfig).string();
+  std::vector<std::string> known;
+  for (const FieldDescription& field : describe_fields(config)) {
+    require(config_.count(field.name) > 0, "{}: the field {} is missing", file, field.name);
+    known.push_back(field.name);
+  }
+  for (const auto& [name, text] : config_)
+    require(set_field(config, name, text, file), "{}: {} has no field {}{}", file, model_, name,
+            did_you_mean(name, known));
+}
+
+fs::path ModelFolder::vocabulary(const std::string& side) const {
+  std::error_code ignored;
+  for (const char* ending : kVocabularies)
+    if (const fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
+  fail("{}: its {} vocabulary is missing ({}.spm or {}.vocab.txt)", path_.string(), side, side, side);
+}
+
+void ModelFolder::save_weights(const Parameters& parameters) const {
+  save_parameters(weights(), parameters, {{"model", model_}});
+}
+
+void ModelFolder::load_weights(Parameters& parameters) const {
+  require(has_weights(), "{}: model.safetensors is missing{}", path_.string(),
+          has_checkpoint() ? "" : "; its training has not come so far, and heed train --resume continues it");
+  load_parameters(weights(), parameters);
+}
+
+void ModelFolder::remove_partial_files() const {
+  for (const fs::path& folder : {path_, path_ / "checkpoint"}) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".partial") fs::remove(entry.path(), ignored);
+  }
+}
+
+}  // namespace heed

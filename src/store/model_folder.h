@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heed/base/fields.h"
+#include "heed/nn/parameters.h"
+
+namespace heed {
+
+// A trained model, or one in training, as a folder:
+//   config.json             the format's version, the model's name, every field of its configuration
+//   source.spm, ...         what turns text into ids, named by its maker
+//   model.safetensors       the best weights so far
+//   training.json           how it was made, and its scores
+//   checkpoint/             where training stands; train.jsonl, curve.svg: its log
+// Nothing in it is executed.
+//
+// A process may be killed at any moment. The configuration and the vocabularies are written into a new folder that
+// takes its name when it is whole, and never change afterwards; the weights, the log and the checkpoint are single
+// files that are each replaced by a rename. Weights are written before the checkpoint that knows of them: after a kill
+// between the two, resuming repeats the same steps and writes the same weights again. So what stands in a folder
+// always fits together.
+class ModelFolder {
+ public:
+  struct File {
+    std::string name, bytes;
+  };
+  // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder, which
+  // then gives way in one moment.
+  static ModelFolder create(const std::filesystem::path& path, const std::string& model, const VisitFields& config,
+                            const std::vector<File>& files, bool replace);
+  // An Error names the file that is missing, damaged or of another version.
+  explicit ModelFolder(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& model() const { return model_; }
+  // Sets every field from config.json. A field that is missing or unknown there is an Error.
+  void read_config(const VisitFields& config) const;
+
+  // The file that begins with "side." and is a vocabulary ("source.spm"); an Error if there is none.
+  std::filesystem::path vocabulary(const std::string& side) const;
+  std::filesystem::path weights() const { return path_ / "model.safetensors"; }
+  std::filesystem::path checkpoint() const { return path_ / "checkpoint" / "training.safetensors"; }
+  std::filesystem::path training() const { return path_ / "training.json"; }
+  std::filesystem::path log() const { return path_ / "train.jsonl"; }
+
+  bool has_weights() const { return std::filesystem::exists(weights()); }
+  bool has_checkpoint() const { return std::filesystem::exists(checkpoint()); }
+  void save_weights(const Parameters& parameters) const;
+  // An Error that says so if training has not come so far.
+  void load_weights(Parameters& parameters) const;
+  // Removes what killed processes left half written. Only while nobody else writes there.
+  void remove_partial_files() const;
+
+ private:
+  std::filesystem::path path_;
+  std::string model_;
+  std::map<std::string, std::string> config_;  // fields as text
+};
+
+// Whether there is something at the path that ModelFolder could open.
+bool is_model_folder(const std::filesystem::path& path);
+
+}  // namespace heed

@@ -1,0 +1,61 @@
+#include "heed/tasks/word_alignment.h"
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+// The words that pieces make up.
+std::vector<std::string> words_of(const Vocabulary& vocabulary, std::span<const std::int32_t> ids,
+                                  const std::vector<Index>& word_of) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+    while (end < ids.size() && word_of[end] == word_of[begin]) ++end;
+    words.push_back(vocabulary.decode(ids.subspan(begin, end - begin)));
+  }
+  return words;
+}
+
+}  // namespace
+
+WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t> source_ids, const Vocabulary& target,
+                          std::span<const std::int32_t> target_ids, const Tensor& weights) {
+  const Index n = static_cast<Index>(target_ids.size()), m = static_cast<Index>(source_ids.size());
+  require((weights.shape() == Shape{n + 1, m + 1}), "[alignment] weights {} are not those of {} and {} pieces",
+          weights.shape().text(), n, m);
+  const std::vector<Index> source_words = source.word_of(source_ids), target_words = target.word_of(target_ids);
+  WordAlignment result{words_of(source, source_ids, source_words), words_of(target, target_ids, target_words), {}};
+  const Index rows = static_cast<Index>(result.target.size()), columns = static_cast<Index>(result.source.size());
+  result.weights = Tensor(Shape{rows, columns}, Real{0});
+  std::vector<Real> pieces(result.target.size(), Real{0});  // of each target word
+  for (const Index word : target_words) ++pieces[static_cast<std::size_t>(word)];
+  const Tensor plain = weights.contiguous();
+  for (std::size_t t = 0; t < target_ids.size(); ++t) {
+    const auto row = static_cast<std::size_t>(target_words[t]);
+    for (std::size_t s = 0; s < source_ids.size(); ++s)
+      result.weights.data()[target_words[t] * columns + source_words[s]] +=
+          plain.data()[static_cast<Index>(t) * (m + 1) + static_cast<Index>(s)] / pieces[row];
+  }
+  return result;
+}
+
+std::string hard_alignment(const WordAlignment& alignment) {
+  std::string links;
+  const Index columns = alignment.weights.size(1);
+  for (Index t = 0; columns > 0 && t < alignment.weights.size(0); ++t) {
+    const Real* row = alignment.weights.data() + t * columns;
+    links += fmt::format("{}{}-{}", links.empty() ? "" : " ", std::max_element(row, row + columns) - row, t);
+  }
+  return links;
+}
+
+std::string soft_alignment(const WordAlignment& alignment) {
+  std::string text;
+  const Index columns = alignment.weights.size(1);
+  for (Index t = 0; t < alignment.weights.size(0); ++t)
+    for (Index s = 0; s < columns; ++s)
+      text += fmt::format("{}{:.4g}", s > 0 ? "," : t > 0 ? " " : "", alignment.weights.data()[t * columns + s]);
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/data/vocabulary.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// What a model looked at, between words rather than pieces of words.
+struct WordAlignment {
+  std::vector<std::string> source, target;  // the words
+  Tensor weights;                           // [target words, source words]
+};
+
+// From weights [n + 1, m] over pieces, with the end's row and (m being one more than the pieces of the source) the
+// end's column, both of which are dropped. A word's weight on a source word is the sum over the latter's pieces and the
+// mean over its own. What was put on the end is missing from the row: its sum says how much of it was on words.
+WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t> source_ids, const Vocabulary& target,
+                          std::span<const std::int32_t> target_ids, const Tensor& weights);
+
+// Pharaoh's form, "source-target ..." counted from 0: for every target word the source word with the largest weight.
+std::string hard_alignment(const WordAlignment& alignment);
+// For every target word its weights, "0.9,0.1 0.2,0.8".
+std::string soft_alignment(const WordAlignment& alignment);
+
+}  // namespace heed
