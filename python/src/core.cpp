@@ -28,6 +28,7 @@ using heed::Tensor;
 using heed::Var;
 
 using FloatArray = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+using BoolArray = nb::ndarray<const bool, nb::c_contig, nb::device::cpu>;
 using IntArray = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
 using NumpyArray = nb::ndarray<nb::numpy, const float>;
 
@@ -107,7 +108,8 @@ Var with_four_axes(const Var& x, const char* name) {
 class Attended {
  public:
   Attended(const FloatArray& q, const FloatArray& k, const FloatArray& v, const std::optional<IntArray>& lengths,
-           const nb::dict& given, const std::map<std::string, FloatArray>& parameters, std::uint64_t seed)
+           const std::optional<BoolArray>& mask, const nb::dict& given,
+           const std::map<std::string, FloatArray>& parameters, std::uint64_t seed)
       : parameters_(std::make_unique<heed::Parameters>(seed)),
         q_(Var::leaf(view_of(q))),
         k_(Var::leaf(view_of(k))),
@@ -138,6 +140,10 @@ class Attended {
     const heed::Memory memory = attention.memory(keys, values, true_lengths);
     heed::Query query;
     query.vectors = queries;
+    if (mask) {
+      query.visible = heed::Mask(shape_of(*mask));
+      std::copy_n(mask->data(), query.visible.size(), query.visible.data());
+    }
     heed::Attended result = attention(query, memory);
     weights_ = std::move(result.weights);
     read_ = reshape(result.read, q_.shape().with(-1, v_.size(-1)));
@@ -224,7 +230,8 @@ NB_MODULE(_core, module) {
   // The arrays own their tensors; properties would by default tie them to this object as well.
   nb::class_<Attended>(module, "Attended")
       .def(nb::init<const FloatArray&, const FloatArray&, const FloatArray&, const std::optional<IntArray>&,
-                    const nb::dict&, const std::map<std::string, FloatArray>&, std::uint64_t>())
+                    const std::optional<BoolArray>&, const nb::dict&, const std::map<std::string, FloatArray>&,
+                    std::uint64_t>())
       .def_prop_ro("read", &Attended::read, nb::rv_policy::automatic)
       .def("weights", &Attended::weights, nb::arg("rows"), nb::arg("heads"), nb::rv_policy::automatic)
       .def_prop_ro("shape", &Attended::shape)

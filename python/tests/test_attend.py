@@ -42,6 +42,13 @@ def test_lengths_hide_padding():
     np.testing.assert_allclose(a.read[1], alone.read[0], atol=1e-6)
 
 
+def test_a_mask_hides():
+    q, k, v = triple(n=6)
+    lower = np.tril(np.ones((6, 6), dtype=bool))
+    masked, causal = heed.attend(q, k, v, mask=lower), heed.attend(q, k, v, window="causal")
+    np.testing.assert_allclose(masked.read, causal.read, atol=1e-6)
+
+
 def test_gradient_by_differences():
     q, k, v = triple(m=3)
     direction = numbers(1, 2, 4, seed=4)
@@ -128,6 +135,11 @@ def test_the_inputs_are_left_alone():
         (lambda q, k, v: heed.attend(q, k, v, windw="causal"), "there is no option windw; did you mean window"),
         (lambda q, k, v: heed.attend(q, k, v, half_width="wide"), "half_width has a value of the wrong type"),
         (lambda q, k, v: heed.attend(q, k, v, lengths=[9]), "a length of 9 is outside 0..6"),
+        (lambda q, k, v: heed.attend(q, k, v, lengths=[float("nan")]), "float64, not whole numbers"),
+        (lambda q, k, v: heed.attend(q, k, v, mask=[0.0, 1, 1, float("nan"), 1, 1]), "the mask holds nan"),
+        (lambda q, k, v: heed.attend(q, k, v, mask=np.ones((3, 6))), "mask of shape .* does not fit|do not fit"),
+        (lambda q, k, v: heed.attend(q, k, v, window="restricted", neighbours=0), "must be positive: 0"),
+        (lambda q, k, v: heed.attend(q, k, v, normaliser="sharpened", top_k=7), "top-k 7 of only 6 positions"),
         (lambda q, k, v: heed.attend(q, k[:, :0], v[:, :0]), "the memory is empty"),
         (lambda q, k, v: heed.attend(q, k, v[:, :3]), "do not belong together"),
         (lambda q, k, v: heed.attend(q.astype(np.float64), k, v), "float64, not float32"),

@@ -11,30 +11,19 @@ namespace heed {
 namespace {
 
 template <class Part>
-std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const Scope& scope,
-                                const AttentionOptions& options) {
+const PartEntry<Part>& part_named(const char* kind, const std::string& name) {
   std::vector<std::string> known;
   for (const PartEntry<Part>& entry : PartRegistry<Part>::entries()) {
-    if (entry.name == name) return entry.make(scope / kind, options);
+    if (entry.name == name) return entry;
     known.push_back(entry.name);
   }
   fail("[attention] there is no {} {}{}", kind, name, did_you_mean(name, known));
 }
 
-// Combinations whose parts contradict each other.
-void check_combination(const AttentionOptions& o) {
-  const bool self_score = o.score == "context" || o.score == "rows";
-  const bool pairs_by_position = o.window == "causal" || o.window == "recent" || o.window == "local-m" ||
-                                 o.window == "restricted" || o.window == "sliding";
-  require(!(self_score && pairs_by_position),
-          "[attention] score {} has no query positions, so window {} has nothing to compare them with", o.score,
-          o.window);
-  const bool steps_in_window = o.window == "local-p" || o.window == "median";
-  require(!(self_score && (steps_in_window || o.normaliser == "monotonic")),
-          "[attention] score {} asks nothing step by step, so {} does not apply", o.score,
-          steps_in_window ? "window " + o.window : "normaliser monotonic");
-  require(!(o.normaliser == "monotonic" && o.window == "local-p"),
-          "[attention] monotonic weights are a scan over the memory; the gain of local-p would break their sum");
+template <class Part>
+std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const Scope& scope,
+                                const AttentionOptions& options) {
+  return part_named<Part>(kind, name).make(scope / kind, options);
 }
 
 Var with_heads(const Var& x, const char* what) {
@@ -116,8 +105,26 @@ Tensor as_numbers(const Mask& mask, const Shape& shape) {
   return numbers;
 }
 
+void check_parts(const AttentionOptions& o) {
+  part_named<Score>("score", o.score);
+  part_named<Window>("window", o.window);
+  part_named<Normaliser>("normaliser", o.normaliser);
+  const bool self_score = o.score == "context" || o.score == "rows";
+  const bool pairs_by_position = o.window == "causal" || o.window == "recent" || o.window == "local-m" ||
+                                 o.window == "restricted" || o.window == "sliding";
+  require(!(self_score && pairs_by_position),
+          "[attention] score {} has no query positions, so window {} has nothing to compare them with", o.score,
+          o.window);
+  const bool steps_in_window = o.window == "local-p" || o.window == "median";
+  require(!(self_score && (steps_in_window || o.normaliser == "monotonic")),
+          "[attention] score {} asks nothing step by step, so {} does not apply", o.score,
+          steps_in_window ? "window " + o.window : "normaliser monotonic");
+  require(!(o.normaliser == "monotonic" && o.window == "local-p"),
+          "[attention] monotonic weights are a scan over the memory; the gain of local-p would break their sum");
+}
+
 Attention::Attention(const Scope& scope, const AttentionOptions& options) : options_(options) {
-  check_combination(options);
+  check_parts(options);
   parts_ = std::make_shared<Parts>(Parts{make_part<Score>("score", options.score, scope, options),
                                          make_part<Window>("window", options.window, scope, options),
                                          make_part<Normaliser>("normaliser", options.normaliser, scope, options)});
@@ -168,13 +175,13 @@ Attention::Parts::Composed Attention::Parts::compose(const Query& query, const M
   const Var scores = (*score)(query, memory);
   const View view = (*window)(query, memory);
   const Mask padding = padding_mask(memory.lengths, m).reshape(Shape{memory.batch(), 1, 1, m});
-  Weighted normalised = (*normaliser)(scores, both(padding, view.visible), query);
+  Weighted normalised = (*normaliser)(scores, both(both(padding, query.visible), view.visible), query);
   const Var weights = view.gain ? normalised.weights * view.gain : normalised.weights;
   return {std::move(normalised), weights};
 }
 
 std::optional<Attended> Attention::fused(const Query& query, const Memory& memory) const {
-  if (query.composed || !parts_->normaliser->fused()) return std::nullopt;
+  if (query.composed || query.visible || !parts_->normaliser->fused()) return std::nullopt;
   const std::optional<FusedWindow> window = parts_->window->fused(query);
   if (!window) return std::nullopt;
   const std::optional<FusedScore> score = parts_->score->fused(query, memory);
@@ -206,6 +213,11 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   query.vectors = with_heads(asked.vectors, "queries");
   require(query.vectors.size(0) == memory.batch() && query.vectors.size(1) == memory.heads(),
           "[attention] queries {} do not fit keys {}", query.vectors.shape().text(), memory.keys.shape().text());
+  if (query.visible) {
+    const Shape whole{memory.batch(), memory.heads(), query.count(), memory.size()};
+    require(broadcast(query.visible.shape(), whole, "attention") == whole,
+            "[attention] a mask of shape {} does not fit {}", query.visible.shape().text(), whole.text());
+  }
   const Carries carried = carries();
   if (carried.any()) {
     const std::string& carrier = parts_->score->carries().any()    ? options_.score

@@ -56,6 +56,9 @@ class Attention {
   std::shared_ptr<const Parts> parts_;
 };
 
+// An Error that says why if a part has an unknown name or the parts contradict each other.
+void check_parts(const AttentionOptions& options);
+
 // Lengths [batch] fit for use: an Error that names the op if one is outside 0..m; all m if none are given.
 Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m);
 // [batch, m]: true below each length.

@@ -70,6 +70,7 @@ struct Query {
   Var vectors;         // [batch, heads, n, query]
   Index position = 0;  // of the first of the n queries in its own sequence
   const Past* past = nullptr;
+  Mask visible;  // what may be seen of what the window shows, broadcastable to [batch, heads, n, m]; empty: all
   bool training = false;
   RandomKey key;  // for normalisers that sample
   // By the definition, even where a fused kernel could: the weights are then there with the call and not composed a
@@ -115,6 +116,9 @@ class Score {
     return read;
   }
 };
+
+// For scores that multiply query and key: an Error unless they are equally wide.
+void check_equal_widths(const char* score, const AttentionOptions& options);
 
 // Which pairs may be seen, beyond padding, and an optional gain on the weights.
 struct View {

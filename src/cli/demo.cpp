@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "heed/attention/mechanism.h"
+#include "heed/cli/attention_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/explain/terminal.h"
 #include "heed/train/date_training.h"
@@ -12,7 +12,7 @@ namespace heed::cli {
 namespace {
 
 struct DemoOptions {
-  std::string mechanism = "bahdanau";
+  AttentionChoice attention;
   DateTraining training;
 };
 
@@ -30,8 +30,8 @@ void show(const DateReader& model, const DatePair& pair) {
 }
 
 void run(DemoOptions options) {
-  options.training.model.attention = mechanism_named(options.mechanism).options;
-  fmt::print("A recurrent encoder-decoder with {} attention learns to read dates.\n", options.mechanism);
+  options.training.model.attention = options.attention.options();
+  fmt::print("A recurrent encoder-decoder with {} attention learns to read dates.\n", options.attention.text());
   const TrainedDateReader trained = train_date_reader(options.training);
   fmt::print("\n{} of {} unseen dates read without a mistake ({} parameters, {:.0f} s).\n", trained.correct,
              trained.unseen.size(), trained.parameters->count(), trained.seconds);
@@ -46,12 +46,13 @@ void add_demo(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "demo", "Train a small attention model on generated dates and show where it looks (about a minute)");
   const auto options = std::make_shared<DemoOptions>();
-  command->add_option("--attention", options->mechanism, "A mechanism from 'heed attentions'")->capture_default_str();
+  add_attention_flags(*command, options->attention);
   command->add_option("--steps", options->training.steps, "Training steps")->capture_default_str();
   command->add_option("--batch", options->training.batch, "Dates a step")->capture_default_str();
   command->add_option("--seed", options->training.seed, "Seed of data and weights")->capture_default_str();
   command->add_option("--threads", options->training.threads, "Worker threads (0: all)")->capture_default_str();
-  command->footer("Examples:\n  heed demo\n  heed demo --attention luong-general --steps 300");
+  command->footer(
+      "Examples:\n  heed demo\n  heed demo --attention luong-general --steps 300\n  heed demo --normaliser sparsemax");
   command->callback([options] { run(*options); });
 }
 

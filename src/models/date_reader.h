@@ -57,8 +57,8 @@ class DateReader {
   };
   Encoded encode(const Ids& written, const Ids& lengths) const;
   struct Step {
-    Var logits;   // [batch, symbols]
-    Var weights;  // [batch, 1, 1, m]
+    Var logits;                // [batch, symbols]
+    AttentionWeights weights;  // [batch, 1, 1, m]
     State state;
   };
   Step step(const Encoded& encoded, const State& state, const Ids& previous, Index position, Random* random) const;

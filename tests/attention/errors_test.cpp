@@ -191,6 +191,32 @@ TEST(AttentionErrors, ShapesThatDoNotFit) {
   EXPECT_EQ(query(Var()), "[attention] queries have shape [], not [batch, m, width] or [batch, heads, m, width]");
 }
 
+TEST(AttentionErrors, AMaskOfAnotherShape) {
+  const Instance instance(small({}));
+  const Inputs inputs = random_inputs({}, 1);
+  const auto masked = [&](const Mask& visible) {
+    return words_of([&] {
+      Query query;
+      query.vectors = inputs.queries;
+      query.visible = visible;
+      instance.attention(query, instance.attention.memory(inputs.keys, inputs.values));
+    });
+  };
+  EXPECT_EQ(masked(Mask(Shape{3, 5}, true)), "no error");
+  EXPECT_EQ(masked(Mask(Shape{2, 3, 3, 5}, true)),
+            "[attention] a mask of shape [2, 3, 3, 5] does not fit [2, 1, 3, 5]");
+  EXPECT_NE(masked(Mask(Shape{4, 5}, true)), "no error");
+}
+
+// Before anything is computed.
+TEST(AttentionErrors, ProductsOfUnequalWidths) {
+  for (const char* score : {"dot", "scaled-dot", "relative", "alibi", "rotary"}) {
+    AttentionOptions options = small(composed_of(score));
+    options.query_width = 8;
+    EXPECT_EQ(refusal(options), "[" + std::string(score) + "] queries of width 8 do not fit keys of width 4");
+  }
+}
+
 // For every score: vectors of another width than it was made for never get as far as an answer.
 TEST(AttentionErrors, EveryScoreRefusesWidthsItWasNotMadeFor) {
   for (const auto& entry : RegisterScore::entries()) {

@@ -108,6 +108,28 @@ TEST(EveryComposition, NeverLooksAtPadding) {
   });
 }
 
+TEST(EveryComposition, HoldsToAMaskOfTheCallers) {
+  for_every_composition([](const Case& one) {
+    if (one.options.score == "context" || one.options.score == "rows" || one.instance.attention.carries().any()) return;
+    const Inputs inputs = random_inputs({.n = 2, .m = 5, .lengths = {5, 5}}, 1);
+    Query query;
+    query.vectors = inputs.queries;
+    query.visible = Mask(Shape{2, 5}, {true, true, false, true, false, false, true, true, true, true});
+    const Memory memory = one.instance.attention.memory(inputs.keys, inputs.values, inputs.lengths);
+    const Tensor weights = one.instance.attention(query, memory).weights.value().contiguous();
+    double most = 0;
+    for (Index at = 0; at < weights.size(); ++at) {
+      const double weight = static_cast<double>(weights.data()[at]);
+      if (query.visible.data()[at % 10]) {
+        most = std::max(most, weight);
+      } else {
+        EXPECT_EQ(weight, 0) << at;
+      }
+    }
+    EXPECT_GT(most, 0);
+  });
+}
+
 TEST(EveryComposition, AnswersNothingFromAnEmptySentence) {
   for_every_composition([](const Case& one) {
     const Inputs inputs = random_inputs({.lengths = {5, 0}}, 1);

@@ -21,6 +21,7 @@ def attend(
     v: ArrayLike,
     *,
     lengths: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     return_weights: bool | Iterable[int] = False,
     summaries: Iterable[str] = (),
     parameters: Mapping[str, ArrayLike] | None = None,

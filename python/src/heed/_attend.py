@@ -60,11 +60,27 @@ def _as_float(array, name):
     return np.ascontiguousarray(array)
 
 
-def attend(q, k, v, *, lengths=None, return_weights=False, summaries=(), parameters=None, seed=1, **options):
+def _as_lengths(lengths):
+    lengths = np.asarray(lengths)
+    if not np.issubdtype(lengths.dtype, np.integer):
+        raise ValueError(f"[attend] lengths are of type {lengths.dtype}, not whole numbers")
+    return np.ascontiguousarray(lengths, dtype=np.int32)
+
+
+def _as_mask(mask):
+    mask = np.asarray(mask)
+    other = mask[(mask != 0) & (mask != 1)]
+    if other.size > 0:
+        raise ValueError(f"[attend] the mask holds {other.flat[0]}, which is neither true nor false")
+    return np.ascontiguousarray(mask, dtype=bool)
+
+
+def attend(q, k, v, *, lengths=None, mask=None, return_weights=False, summaries=(), parameters=None, seed=1, **options):
     """Attention of queries q over keys k and values v.
 
     Arrays are float32, [n, d], [batch, n, d] or [batch, heads, n, d]; contiguous ones are not copied. `lengths` [batch]
-    says how many keys of each sentence are real. `score`, `window` and `normaliser` name the parts (see scores(),
+    says how many keys of each sentence are real; `mask`, broadcast to [batch, heads, n, m], is true where a query may
+    see a key. `score`, `window` and `normaliser` name the parts (see scores(),
     windows(), normalisers()), or `mechanism` a published composition (see attentions()); further options are those of
     the parts, e.g. half_width=5. Learned parameters start from `seed`, or are given by name in `parameters`.
     `return_weights` is True for all weights or a list of rows. `summaries` is any of "entropy", "column_sums" and "top"
@@ -72,7 +88,14 @@ def attend(q, k, v, *, lengths=None, return_weights=False, summaries=(), paramet
     allow it. Mistakes are ValueErrors.
     """
     given = {name: _as_float(value, name) for name, value in (parameters or {}).items()}
-    if lengths is not None:
-        lengths = np.ascontiguousarray(lengths, dtype=np.int32)
-    core = _core.Attended(_as_float(q, "q"), _as_float(k, "k"), _as_float(v, "v"), lengths, options, given, seed)
+    core = _core.Attended(
+        _as_float(q, "q"),
+        _as_float(k, "k"),
+        _as_float(v, "v"),
+        None if lengths is None else _as_lengths(lengths),
+        None if mask is None else _as_mask(mask),
+        options,
+        given,
+        seed,
+    )
     return Attended(core, return_weights, tuple(summaries))
