@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "heed/base/file.h"
+#include "heed/base/threads.h"
 #include "heed/cli/commands.h"
 #include "heed/explain/plot.h"
 #include "heed/store/fields_file.h"
@@ -108,6 +109,11 @@ void report(const TrainedTranslation& trained) {
   say(fmt::format("done after {} steps{}; the model is in {}", trained.result.step, why, place));
 }
 
+// A lone worker's ops may use as many threads as there are; who asks for one means one.
+void limit_threads(Index threads) {
+  if (threads > 0) set_thread_count(static_cast<int>(threads));
+}
+
 void run(TrainOptions options, const std::vector<std::string>& rest) {
   add_model_options(rest, options.given);
   std::vector<GivenOption> given;
@@ -124,6 +130,7 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     require(!output.empty(), "--resume: say which model folder goes on, with --output");
     TranslationTraining training = training_of_folder(output);
     change_training(training, given);
+    limit_threads(training.threads);
     return report(resume_translation(training, say));
   }
   TranslationPlan plan = plan_translation(given);
@@ -131,6 +138,7 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     fmt::print("{}\n", fields_json([&plan](Fields& field) { plan.visit(field); }));
     return;
   }
+  limit_threads(plan.training.threads);
   report(train_translation(std::move(plan), options.force, say));
 }
 
