@@ -9,8 +9,8 @@ namespace heed {
 
 // How the cost grows with the length n of the sequence (m of the memory), the table of Vaswani et al. 2017 extended.
 struct Cost {
-  std::string time;    // per layer or step, what a window hides skipped, as the fused kernels do; Attention masks it
-  std::string memory;  // beyond inputs and outputs, as Attention computes it; "fused": through attend (attend.h)
+  std::string time;    // per layer or step, what a window hides skipped, as the fused kernel does
+  std::string memory;  // beyond inputs and outputs, as Attention computes it
   std::string steps;   // operations that must wait for each other
   std::string path;    // longest way between two positions
 };

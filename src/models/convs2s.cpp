@@ -144,6 +144,7 @@ Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var&
   const Index batch = h.size(0), n = h.size(1), m = encoded.memory.size();
   Query query;
   query.vectors = mean_sum(through(layer.query, h), g);
+  query.composed = true;  // the weights are taken in every call
   const Attended result = attention_(query, encoded.memory);
   attended.push_back(reshape(result.weights, Shape{batch, n, m}));
   const Var context = reshape(result.read, Shape{batch, n, config_.embedding}) * encoded.root;

@@ -147,6 +147,7 @@ SourceAttention::Result SourceAttention::operator()(const Var& queries, Index po
   query.position = position;
   query.past = &past;
   query.training = random != nullptr;
+  query.composed = true;  // the weights are taken in every call
   if (random) query.key = random->next();
   const Attended attended = (*attention_)(query, memory);
   // A score without queries gives all of them the same row.

@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "alibi",
                                    .paper = "Press, Smith, Lewis 2022, Train short, test long",
                                    .equation = "e = q.k / sqrt(d) - s_h |i - j|",
                                    .options = composed_of("alibi"),
-                                   .cost = {"O(n² d)", "O(n²), O(n) fused", "O(1)", "O(1)"}}};
+                                   .cost = {"O(n² d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

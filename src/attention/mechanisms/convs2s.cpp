@@ -10,7 +10,7 @@ const RegisterMechanism mechanism{{.name = "convs2s",
                                    .paper = "Gehring et al. 2017, Convolutional sequence to sequence learning",
                                    .equation = "a = softmax(d.z), c = sum a (z + e)",
                                    .options = composed_of("dot"),
-                                   .cost = {"O(n m d)", "O(n m)", "O(1)", "O(1)"}}};
+                                   .cost = {"O(n m d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

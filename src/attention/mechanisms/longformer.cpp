@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "longformer",
                                    .paper = "Beltagy, Peters, Cohan 2020, Longformer",
                                    .equation = "a = softmax(Q K' / sqrt(d)), |i - j| <= w/2 or global",
                                    .options = composed_of("scaled-dot", "sliding"),
-                                   .cost = {"O(w n d)", "O(n²), O(n) fused", "O(1)", "O(1)"}}};
+                                   .cost = {"O(w n d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

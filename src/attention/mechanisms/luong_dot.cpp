@@ -11,7 +11,7 @@ const RegisterMechanism mechanism{
      .paper = "Luong, Pham, Manning 2015, Effective approaches to attention-based neural machine translation",
      .equation = "e = h.hs, a = softmax(e)",
      .options = composed_of("dot"),
-     .cost = {"O(n m d)", "O(n m)", "O(n)", "O(1)"}}};
+     .cost = {"O(n m d)", "O(n)", "O(n)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

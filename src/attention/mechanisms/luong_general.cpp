@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "luong-general",
                                    .paper = "Luong, Pham, Manning 2015",
                                    .equation = "e = h.(W hs), a = softmax(e)",
                                    .options = composed_of("general"),
-                                   .cost = {"O(n m d)", "O(n m)", "O(n)", "O(1)"}}};
+                                   .cost = {"O(n m d)", "O(n)", "O(n)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

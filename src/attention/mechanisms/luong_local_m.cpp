@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "luong-local-m",
                                    .paper = "Luong, Pham, Manning 2015, section 3.2",
                                    .equation = "a = softmax(h.(W hs)), |s - t| <= D",
                                    .options = composed_of("general", "local-m"),
-                                   .cost = {"O(n D d)", "O(n D)", "O(n)", "O(m / D)"}}};
+                                   .cost = {"O(n D d)", "O(n)", "O(n)", "O(m / D)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "restricted",
                                    .paper = "Vaswani et al. 2017, section 4",
                                    .equation = "a = softmax(Q K' / sqrt(d)), |i - j| <= r/2",
                                    .options = composed_of("scaled-dot", "restricted"),
-                                   .cost = {"O(r n d)", "O(n²), O(n) fused", "O(1)", "O(n / r)"}}};
+                                   .cost = {"O(r n d)", "O(n)", "O(1)", "O(n / r)"}}};
 
 }  // namespace
 }  // namespace heed

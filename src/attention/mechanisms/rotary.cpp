@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "rotary",
                                    .paper = "Su et al. 2021, RoFormer",
                                    .equation = "e = (R_i q).(R_j k) / sqrt(d)",
                                    .options = composed_of("rotary"),
-                                   .cost = {"O(n² d)", "O(n²), O(n) fused", "O(1)", "O(1)"}}};
+                                   .cost = {"O(n² d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

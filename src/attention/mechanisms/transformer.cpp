@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "transformer",
                                    .paper = "Vaswani et al. 2017, Attention is all you need",
                                    .equation = "a = softmax(Q K' / sqrt(d)), read = a V",
                                    .options = composed_of("scaled-dot"),
-                                   .cost = {"O(n² d)", "O(n²), O(n) fused", "O(1)", "O(1)"}}};
+                                   .cost = {"O(n² d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

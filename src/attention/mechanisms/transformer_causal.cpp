@@ -9,7 +9,7 @@ const RegisterMechanism mechanism{{.name = "transformer-causal",
                                    .paper = "Vaswani et al. 2017",
                                    .equation = "a = softmax(Q K' / sqrt(d)), j <= i",
                                    .options = composed_of("scaled-dot", "causal"),
-                                   .cost = {"O(n² d)", "O(n²), O(n) fused", "O(1)", "O(1)"}}};
+                                   .cost = {"O(n² d)", "O(n)", "O(1)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed
