@@ -9,7 +9,7 @@ namespace heed {
 
 // How the cost grows with the length n of the sequence (m of the memory), the table of Vaswani et al. 2017 extended.
 struct Cost {
-  std::string time;    // per layer or step, what a window hides skipped as the fused kernel does; composed, it is masked
+  std::string time;    // per layer or step, what a window hides skipped, as the fused kernel does
   std::string memory;  // beyond inputs and outputs, as Attention computes it
   std::string steps;   // operations that must wait for each other
   std::string path;    // longest way between two positions
