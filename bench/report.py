@@ -45,7 +45,7 @@ def megabytes(count):
 def measured(bar):
     if bar["value"] is None:
         return "–"
-    return f"{bar['value']:.0%}" if bar["quantity"].startswith("of_") else f"{bar['value']:.2f}"
+    return f"{bar['value']:.1%}" if bar["quantity"].startswith("of_") else f"{bar['value']:.3f}"
 
 
 def verdict(bars):

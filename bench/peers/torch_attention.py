@@ -106,6 +106,8 @@ def dot(settings):
 def additive(settings):
     batch, n, m = settings.number("batch", 64), settings.number("n", 1), settings.number("m", 30)
     width = settings.number("width", 256)
+    if settings.word("way", "composed") != "composed":
+        raise ValueError("additive attention is composed in PyTorch")
 
     def read(q, k, v, values):
         scores = torch.tanh(q.unsqueeze(3) + k.unsqueeze(2)) @ v
