@@ -54,6 +54,11 @@ TEST(Catalog, CompiledInEitherByteOrder) {
   EXPECT_EQ(all_pairs(read_compiled_catalog(compiled(kMessages, true), "a.mo")), expected);
 }
 
+TEST(Catalog, AnOriginalThatIsEmptyIsLeftOut) {
+  const Pairs messages{{"", ""}, {std::string("\0plural", 7), "a"}, {"menu\x04", "b"}, {"c", "d"}};
+  EXPECT_EQ(all_pairs(read_compiled_catalog(compiled(messages), "a.mo")), (Pairs{{"c", "d"}}));
+}
+
 TEST(Catalog, TheCharsetOfTheHeaderIsConverted) {
   const Pairs latin{{"", "Content-Type: text/plain; charset=ISO-8859-1\n"},
                     {"Open",

@@ -142,7 +142,7 @@ std::vector<CatalogMessage> read_compiled_catalog(std::string_view bytes, const 
       id.remove_prefix(context + 1);
     const std::vector<std::string> forms = split_at_zero(id);
     CatalogMessage message{forms[0], forms.size() > 1 ? forms[1] : "", split_at_zero(translation)};
-    if (translated(message)) messages.push_back(std::move(message));
+    if (!message.id.empty() && translated(message)) messages.push_back(std::move(message));
   }
   return in_utf8(std::move(messages), header, name);
 }
