@@ -158,9 +158,9 @@ std::vector<std::string> TranslationTask::translations_of_validation() {
   return texts;
 }
 
-std::vector<Score> TranslationTask::validate() {
+std::vector<ValidationScore> TranslationTask::validate() {
   if (validation_.empty()) return {};
-  std::vector<Score> scores;
+  std::vector<ValidationScore> scores;
   const double loss = cross_entropy_of_validation();
   const std::vector<std::string> metrics = parse_list(training_.metrics);
   std::vector<std::string> texts;

@@ -18,7 +18,7 @@ class TranslationTask final : public TrainingTask {
   Var loss(Index shard, Index shards, Random& random) const override;
   TrainingState position() const override;
   void seek(const TrainingState& position) override;
-  std::vector<Score> validate() override;
+  std::vector<ValidationScore> validate() override;
 
   // What was found in the files.
   const PairReport& training_report() const { return batches_.report(); }

@@ -186,7 +186,7 @@ void TrainingLoop::explain_numbers(double loss, double norm, const TrainingState
       reason);
 }
 
-bool TrainingLoop::better(const Score& score) const {
+bool TrainingLoop::better(const ValidationScore& score) const {
   if (std::isnan(score.value)) return false;
   return !best_ || (score.higher_is_better ? score.value > *best_ : score.value < *best_);
 }
@@ -195,14 +195,14 @@ bool TrainingLoop::better(const Score& score) const {
 // next run goes on as if this one had not ended.
 void TrainingLoop::validate(Run& run, bool counts) {
   if (average_) average_->apply(parameters_);
-  const std::vector<Score> scores = task_.validate();
+  const std::vector<ValidationScore> scores = task_.validate();
   if (!scores.empty()) {
     auto deciding = scores.begin();
     if (!options_.metric.empty()) {
-      const auto chosen = [this](const Score& score) { return score.name == options_.metric; };
+      const auto chosen = [this](const ValidationScore& score) { return score.name == options_.metric; };
       deciding = std::find_if(scores.begin(), scores.end(), chosen);
       std::vector<std::string> known;
-      for (const Score& score : scores) known.push_back(score.name);
+      for (const ValidationScore& score : scores) known.push_back(score.name);
       require(deciding != scores.end(), "[train] there is no score {}{}", options_.metric,
               did_you_mean(options_.metric, known));
     }

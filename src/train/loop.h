@@ -30,7 +30,7 @@ class TrainingTask {
   virtual TrainingState position() const = 0;
   virtual void seek(const TrainingState& position) = 0;
   // Values on data that is not trained on; none if there is no such data.
-  virtual std::vector<Score> validate() = 0;
+  virtual std::vector<ValidationScore> validate() = 0;
 };
 
 // How often something happens: every so many updates, or passes over the data, or never.
@@ -92,7 +92,7 @@ class TrainingLoop {
   [[noreturn]] void explain_numbers(double loss, double norm, const TrainingState& before);
   Workers::Result run_batch(Index part);
   Checkpoint checkpoint(double seconds) const;
-  bool better(const Score& score) const;
+  bool better(const ValidationScore& score) const;
 
   Parameters& parameters_;
   TrainingTask& task_;

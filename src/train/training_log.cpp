@@ -57,10 +57,10 @@ void TrainingLog::steps(const LoggedSteps& line) {
              .dump());
 }
 
-void TrainingLog::scores(Index step, Index epoch, const std::vector<Score>& scores, bool best) {
+void TrainingLog::scores(Index step, Index epoch, const std::vector<ValidationScore>& scores, bool best) {
   Json values = Json::object();
   std::string shown;
-  for (const Score& score : scores) {
+  for (const ValidationScore& score : scores) {
     values[score.name] = score.value;
     shown += fmt::format("  {} {:.4g}", score.name, score.value);
   }

@@ -10,7 +10,7 @@
 namespace heed {
 
 // One validation value.
-struct Score {
+struct ValidationScore {
   std::string name;  // "cross-entropy", "bleu"
   double value = 0;
   bool higher_is_better = false;
@@ -39,7 +39,7 @@ class TrainingLog {
   void expect(Index total_steps);
   void update(Index step, const std::string& text);
   void steps(const LoggedSteps& line);
-  void scores(Index step, Index epoch, const std::vector<Score>& scores, bool best);
+  void scores(Index step, Index epoch, const std::vector<ValidationScore>& scores, bool best);
   void note(const std::string& line);
   void finish() { progress_->finish(); }
 

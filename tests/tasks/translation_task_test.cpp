@@ -77,7 +77,7 @@ TEST_F(TranslationTaskTest, GuidedAlignmentAddsToTheLoss) {
 TEST_F(TranslationTaskTest, ValidationIsTheMeanOverWordsAndWhatScoringSays) {
   plan_.training.metrics = "cross-entropy,perplexity,bleu,chrf";
   TranslationTask task(bundle_, plan_.training);
-  const std::vector<Score> scores = task.validate();
+  const std::vector<ValidationScore> scores = task.validate();
   ASSERT_EQ(scores.size(), 4u);
   EXPECT_NEAR(scores[1].value, std::exp(scores[0].value), 1e-9);
   EXPECT_TRUE(scores[2].higher_is_better);
