@@ -9,6 +9,7 @@
 #include "heed/attention/mechanism.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
 
 namespace heed::bench {
 namespace {
@@ -35,14 +36,15 @@ AttentionOptions options_from(Settings& settings) {
   return options;
 }
 
-// All that one call needs. A composition that carries state is in the middle of its sentence: it looked everywhere
-// alike so far.
+// All that a case needs: queries of some words, each n at once, over a memory that is prepared once for all of them. A
+// composition that carries state is in the middle of its sentence: it looked everywhere alike so far.
 struct Composition {
   Parameters parameters;
   std::unique_ptr<Attention> attention;
   Var queries, keys, values;
   Past past;
   Tensor dy, reward;
+  Index queries_of_word = 1, words = 1;
   bool training = false;
 
   explicit Composition(Settings& settings) {
@@ -50,11 +52,13 @@ struct Composition {
     const Index batch = settings.number("batch", 1), n = settings.number("n", 1), m = settings.number("m", n);
     const Index heads = options.heads, width = options.key_width;
     options.longest = m;
+    queries_of_word = n;
+    words = settings.number("words", 1);
     training = settings.number("training", 0);
     attention = std::make_unique<Attention>(Scope(parameters), options);
     for (auto& [name, var] : parameters.entries())
       filling(seed_of(name), static_cast<Real>(std::sqrt(3.0 / static_cast<double>(var.size(0)))))(var.value(), {});
-    queries = Var::leaf(filled({batch, heads, n, width}, 1, 3));
+    queries = Var::leaf(filled({batch, heads, n * words, width}, 1, 3));
     keys = Var::leaf(filled({batch, heads, m, width}, 2));
     values = Var::leaf(filled({batch, heads, m, width}, 3));
     if (attention->carries().any()) {
@@ -62,33 +66,53 @@ struct Composition {
       past.coverage = past.weights;
       past.read = filled({batch, heads, 1, width}, 4);
     }
-    dy = filled({batch, heads, n, width}, 5);
-    reward = filled({batch, heads, n}, 6);
+    dy = filled({batch, heads, n * words, width}, 5);
+    reward = filled({batch, heads, n * words}, 6);
   }
 
-  Attended attended() const {
-    const Query query{.vectors = queries, .past = past.weights ? &past : nullptr, .training = training, .key = {1, 0}};
-    return (*attention)(query, attention->memory(keys, values));
+  struct Answer {
+    Var read;  // [batch, heads, n · words, width]
+    Var loss;  // of sampled choices (REINFORCE); empty if there are none
+  };
+  Answer answered() const {
+    const Memory memory = attention->memory(keys, values);
+    std::vector<Var> reads;
+    Var loss;
+    Past last = past;
+    for (Index word = 0; word < words; ++word) {
+      const Index begin = word * queries_of_word, end = begin + queries_of_word;
+      const Query query{.vectors = words == 1 ? queries : slice(queries, 2, begin, end),
+                        .past = last.weights || last.coverage || last.read ? &last : nullptr,
+                        .training = training,
+                        .key = {1, static_cast<std::uint64_t>(word)}};
+      const Attended attended = (*attention)(query, memory);
+      reads.push_back(attended.read);
+      last = attended.past;
+      if (const Weighted& sampled = attended.sampled; sampled.log_probability) {
+        const Tensor gained = slice(reward, 2, begin, end).value().contiguous();
+        const Var part = reinforce_loss(sampled.log_probability, sampled.entropy, gained, 0);
+        loss = loss ? loss + part : part;
+      }
+    }
+    return {words == 1 ? reads.front() : concat(reads, 2), loss};
   }
 
   void forward(Results* results) const {
     const NoGradient no_gradient;
-    const Var read = attended().read;
+    const Var read = answered().read;
     if (results) *results = {{"y", read.value()}};
   }
 
-  // A sampled choice has its REINFORCE loss besides.
   void forward_and_backward(Results* results) const {
     Gradients gradients;
     Tensor y;
     {
-      const Attended result = attended();
-      if (results) y = result.read.value();
-      if (const Weighted& sampled = result.sampled; sampled.log_probability) {
-        const Var loss = reinforce_loss(sampled.log_probability, sampled.entropy, reward, 0);
-        backward(sum(result.read * Var(dy)) + loss, gradients);
+      const Answer answer = answered();
+      if (results) y = answer.read.value();
+      if (answer.loss) {
+        backward(sum(answer.read * Var(dy)) + answer.loss, gradients);
       } else {
-        backward(result.read, dy, gradients);
+        backward(answer.read, dy, gradients);
       }
     }
     if (!results) return;
@@ -98,7 +122,7 @@ struct Composition {
 };
 
 // Any composition of parts by its options' names: "attention,score=general,window=local-p,batch=64,m=200,training=1";
-// n queries, m keys, one width for all.
+// n queries at once of each of the words, m keys, one width for all.
 const Family attention("attention", [](Settings& settings) -> Step {
   const auto composition = std::make_shared<const Composition>(settings);
   if (!composition->training) return [=](Results* results) { composition->forward(results); };

@@ -14,10 +14,11 @@ from torch_tensors import compiled, filled, leaf
 from worker import seed_of
 
 
-def uniforms(count):
-    """Heed's random numbers of key {1, 0} (Philox4x32-10): what a sampling normaliser draws, after its first."""
+def uniforms(count, stream):
+    """Heed's random numbers of key {1, stream} (Philox4x32-10): what a sampling normaliser draws, after its first."""
     blocks = (count + 2) // 2
-    c = [np.arange(blocks, dtype=np.uint64)] + [np.zeros(blocks, np.uint64) for _ in range(3)]
+    c = [np.full(blocks, start, np.uint64) for start in (0, 0, stream, 0)]
+    c[0] += np.arange(blocks, dtype=np.uint64)
     key, low = [1, 0], np.uint64(0xFFFFFFFF)
     for _ in range(10):
         p0, p1 = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
@@ -38,6 +39,7 @@ class Composition:
         self.normaliser = settings.word("normaliser", "softmax")
         self.batch, self.heads = settings.number("batch", 1), settings.number("heads", 1)
         self.width, self.n = settings.number("width", 64), settings.number("n", 1)
+        self.words = settings.number("words", 1)
         self.m = settings.number("m", self.n)
         self.training = bool(settings.number("training"))
         self.filters, self.filter_width = settings.number("filters", 10), settings.number("filter-width", 201)
@@ -51,10 +53,12 @@ class Composition:
         b, h, n, m, d = self.batch, self.heads, self.n, self.m, self.width
         self.past_weights = torch.full((b, h, 1, m), np.float32(1) / np.float32(m))
         self.past_read = filled((b, h, 1, d), 4)
-        self.reward = filled((b, h, n), 6)
+        self.start = (self.past_weights, self.past_weights, self.past_read)
+        self.reward = filled((b, h, n * self.words), 6)
         at, to = torch.arange(n)[:, None], torch.arange(m)[None, :]
         self.distance = to - at
-        self.drawn = uniforms(b * h * n).view(b, h, n, 1) if self.normaliser == "hard" else None
+        self.drawn = [uniforms(b * h * n, word).view(b, h, n, 1) for word in range(self.words)]
+        self.map_keys = lambda k: k
         self.score_by = self.score_function()
         self.view_by = self.view_function(at, to)
         self.normalise = self.normaliser_function()
@@ -66,7 +70,7 @@ class Composition:
             self.parameters[name] = make(shape, seed_of(name), math.sqrt(3 / shape[0]))
         return self.parameters[name]
 
-    # Scores: f(q, k) → [batch, heads, n, m]
+    # Scores: f(q, mapped keys) → [batch, heads, n, m]; map_keys is done once for all words
 
     def score_function(self):
         d, m = self.width, self.m
@@ -77,14 +81,15 @@ class Composition:
             return lambda q, k: q @ k.transpose(-2, -1) / root
         if self.score == "general":
             w = self.p("score.weight", d, d)
-            return lambda q, k: q @ (k @ w).transpose(-2, -1)
+            self.map_keys = lambda k: k @ w
+            return lambda q, k: q @ k.transpose(-2, -1)
         if self.score == "alibi":
             slopes = torch.exp2(-8.0 * torch.arange(1, self.heads + 1) / self.heads)
             bias = -slopes[:, None, None] * self.distance.abs()
             return lambda q, k: q @ k.transpose(-2, -1) / root + bias
         if self.score == "rotary":
-            q_turn, k_turn = self.rotation(self.n), self.rotation(m)
-            return lambda q, k: q_turn(q) @ k_turn(k).transpose(-2, -1) / root
+            turned, self.map_keys = self.rotation(self.n), self.rotation(m)
+            return lambda q, k: turned(q) @ k.transpose(-2, -1) / root
         if self.score == "relative":
             vectors = self.p("score.keys", 2 * self.relative + 1, d)
             index = (self.distance.clamp(-self.relative, self.relative) + self.relative).expand(
@@ -98,7 +103,8 @@ class Composition:
             w = self.p("score.key.weight", d, d)
             rows = self.p("score.rows", d, self.rows if self.score == "rows" else 1)
             bias = self.p("score.key.bias", d) if self.score == "context" else 0
-            return lambda q, k: (torch.tanh(k @ w + bias) @ rows).transpose(-2, -1)
+            self.map_keys = lambda k: torch.tanh(k @ w + bias)
+            return lambda q, k: (k @ rows).transpose(-2, -1)
         return self.additive_function()
 
     def additive_function(self):
@@ -111,12 +117,14 @@ class Composition:
         if self.score == "concat-identity":
             return lambda q, k: additive(q @ wq, k)
         wk = self.p("score.key.weight", d, d)
+        self.map_keys = lambda k: k @ wk
         if self.score in ("additive", "concat"):
-            return lambda q, k: additive(q @ wq, k @ wk)
+            return lambda q, k: additive(q @ wq, k)
         if self.score == "word-by-word":
             wr = self.p("score.read.weight", d, d)
-            return lambda q, k: additive(q @ wq + self.past_read @ wr, k @ wk)
+            return lambda q, k: additive(q @ wq + self.past_read @ wr, k)
         bias = self.p("score.key.bias", d)
+        self.map_keys = lambda k: k @ wk + bias
         if self.score == "location-aware":
             wf = self.p("score.filter.weight", self.filters, d)
             filters = self.p("score.filters", self.filter_width, 1, self.filters)
@@ -124,7 +132,7 @@ class Composition:
             def located(q, k):
                 last = self.past_weights.reshape(-1, 1, m)
                 features = F.conv1d(last, filters.permute(2, 1, 0), padding=self.filter_width // 2).transpose(1, 2)
-                return additive(q @ wq, k @ wk + bias + (features @ wf).view(k.shape))
+                return additive(q @ wq, k + (features @ wf).view(k.shape))
 
             return located
         if self.score == "coverage":
@@ -132,10 +140,10 @@ class Composition:
             u = self.p("score.fertility.weight", d, 1) if self.fertility else None
 
             def covering(q, k):
-                covered = self.past_weights.transpose(-2, -1)
+                covered = self.coverage.transpose(-2, -1)
                 if u is not None:
-                    covered = covered / (self.fertility * torch.sigmoid(k @ u))
-                return additive(q @ wq, k @ wk + bias + covered @ wc)
+                    covered = covered / (self.fertility * torch.sigmoid(self.keys @ u))
+                return additive(q @ wq, k + covered @ wc)
 
             return covering
         raise NotImplementedError(f"no composed PyTorch for the score {self.score}")
@@ -262,26 +270,40 @@ class Composition:
         raise NotImplementedError(f"no composed PyTorch for the normaliser {self.normaliser}")
 
     def hard(self, e):
+        word = self.word
         if not self.training:
             return F.one_hot(e.argmax(-1), e.shape[-1]).to(e.dtype), None
         log_p = torch.log_softmax(e, -1)
         p = log_p.exp()
-        picks = (p.detach().double().cumsum(-1) <= self.drawn).sum(-1, keepdim=True)
+        picks = (p.detach().double().cumsum(-1) <= self.drawn[word]).sum(-1, keepdim=True)
         chosen = torch.zeros_like(e).scatter(-1, picks, 1.0)
         entropy = -(p * log_p).sum(-1)
-        return chosen, -(0.1 * self.reward * log_p.gather(-1, picks).squeeze(-1)).sum() - 0.002 * entropy.sum()
+        reward = self.reward[..., word * self.n : (word + 1) * self.n]
+        return chosen, -(0.1 * reward * log_p.gather(-1, picks).squeeze(-1)).sum() - 0.002 * entropy.sum()
 
     def __call__(self, q, k, values):
-        seen, gain = self.view_by(q)
-        weights, loss = self.normalise(self.score_by(q, k), seen)
-        weights = weights if gain is None else weights * gain
-        read = self.reread(weights @ values, weights)
-        return read if loss is None else (read, loss)
+        """Reads of all words one after the other, and what sampled choices add to the loss."""
+        self.past_weights, self.coverage, self.past_read = self.start
+        self.keys = k
+        mapped, reads, losses = self.map_keys(k), [], []
+        for self.word in range(self.words):
+            query = q[:, :, self.word * self.n : (self.word + 1) * self.n]
+            seen, gain = self.view_by(query)
+            weights, loss = self.normalise(self.score_by(query, mapped), seen)
+            weights = weights if gain is None else weights * gain
+            reads.append(self.reread(weights @ values, weights))
+            losses += [] if loss is None else [loss]
+            if self.words > 1:
+                self.past_weights, self.coverage, self.past_read = weights, self.coverage + weights, reads[-1]
+        read = reads[0] if self.words == 1 else torch.cat(reads, 2)
+        return (read, sum(losses)) if losses else read
 
     def through_sdpa(self):
         """The same through the fused kernel, where the score is a product and the weights a softmax."""
         if self.normaliser != "softmax" or self.window in ("local-p", "median"):
             raise NotImplementedError("scaled_dot_product_attention cannot do this")
+        if self.words > 1:
+            raise NotImplementedError("one word at a time")
         mask, _ = self.view_by(None)
         d = self.width
         scale = 1 / math.sqrt(d) if self.score in ("scaled-dot", "alibi", "rotary") else 1.0
@@ -307,7 +329,8 @@ def attention(settings):
     composition = Composition(settings)
     shape = (composition.batch, composition.heads)
     make = leaf if composition.training else filled
-    q = make((*shape, composition.n, composition.width), 1, 3.0)
+    queries = composition.n * composition.words
+    q = make((*shape, queries, composition.width), 1, 3.0)
     k, values = (make((*shape, composition.m, composition.width), seed) for seed in (2, 3))
     read = compiled(composition if settings.word("way", "composed") == "composed" else composition.through_sdpa())
     if not composition.training:
@@ -319,7 +342,7 @@ def attention(settings):
 
         return forward
 
-    dy = filled((*shape, composition.n, composition.width), 5)
+    dy = filled((*shape, queries, composition.width), 5)
     names = list(composition.parameters)
     inputs = [q, k, values, *composition.parameters.values()]
 
