@@ -312,7 +312,7 @@ def main():
     options = parser.parse_args()
     records = options.records or [p for p in (folder / "engine.json", folder / "attention.json") if p.exists()]
     if not records:
-        raise SystemExit(f"bench/report.py: nothing was measured yet; run bench/run.py")
+        raise SystemExit("bench/report.py: nothing was measured yet; run bench/run.py")
     for path in records:
         report = json.loads(path.read_text())
         if options.write:
