@@ -333,7 +333,7 @@ class Gru {
     if (wanted(3) || wanted(4)) {
       // One row, or one per sentence.
       const auto sums = [&](const Tensor& d) {
-        return bias_per_sentence_ ? packing.sum_by_sentence(d) : column_sums(d).reshape(Shape{1, d.size(1)});
+        return bias_per_sentence_ ? sequence_.packing.sum_by_sentence(d) : column_sums(d).reshape(Shape{1, d.size(1)});
       };
       db = sums(gates_);
       if (after()) {
