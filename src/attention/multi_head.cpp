@@ -20,8 +20,9 @@ MultiHead::MultiHead(const Scope& scope, const MultiHeadOptions& options)
       query_(scope / "query", options.width, options.width),
       key_(scope / "key", options.width, options.width),
       value_(scope / "value", options.width, options.width),
-      output_(scope / "output", options.width, options.width),
-      attention_(scope / "attention", per_head(options)) {}
+      attention_(scope / "attention", per_head(options)) {
+  if (options.output) output_ = Linear(scope / "output", options.width, options.width);
+}
 
 // [batch, n, width] → [batch, heads, n, width / heads], a view.
 Var MultiHead::split_heads(const Var& x) const {
@@ -41,7 +42,8 @@ MultiHead::Result MultiHead::operator()(const Query& asked, const Memory& memory
   query.vectors = split_heads(query_(asked.vectors));
   Attended attended = attention_(query, memory);
   const Var joined = reshape(transpose(attended.read, 1, 2), asked.vectors.shape());
-  return {output_(joined), std::move(attended.weights), std::move(attended.past), std::move(attended.sampled)};
+  return {output_.weight() ? output_(joined) : joined, std::move(attended.weights), std::move(attended.past),
+          std::move(attended.sampled)};
 }
 
 MultiHead::Result MultiHead::operator()(const Var& x, const Memory& memory, Index position) const {

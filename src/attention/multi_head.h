@@ -10,6 +10,7 @@ namespace heed {
 struct MultiHeadOptions {
   Index width = 0;  // of the model; divisible by the heads
   AttentionOptions attention;
+  bool output = true;  // false: the heads are joined, without W^O
 };
 class MultiHead {
  public:

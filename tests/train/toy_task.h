@@ -43,7 +43,7 @@ class ToyTask final : public TrainingTask {
   }
   TrainingState position() const override { return {{}, {{"drawn", static_cast<double>(drawn_)}}}; }
   void seek(const TrainingState& position) override { drawn_ = static_cast<Index>(position.number("drawn", "toy")); }
-  std::vector<Score> validate() override {
+  std::vector<ValidationScore> validate() override {
     ++validations;
     if (!scores.empty()) return {{"given", scores[std::min(validations, scores.size()) - 1], true}};
     double distance = 0;

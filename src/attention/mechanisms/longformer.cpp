@@ -3,7 +3,8 @@
 namespace heed {
 namespace {
 
-// Beltagy, Peters, Cohan 2020, Longformer: sliding window with global tokens; the projections are shared.
+// Beltagy, Peters, Cohan 2020, Longformer: sliding window with global tokens. Here all share the projections;
+// attention/longformer.h gives the global tokens their own.
 //   α = softmax(Q Kᵀ / √d) over |i - j| <= w/2, and global positions with all
 const RegisterMechanism mechanism{{.name = "longformer",
                                    .paper = "Beltagy, Peters, Cohan 2020, Longformer",
