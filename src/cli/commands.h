@@ -8,6 +8,7 @@ class App;
 namespace heed::cli {
 
 void add_demo(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_attentions(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
