@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   heed::cli::add_info(app);
   heed::cli::add_models(app);
   heed::cli::add_compare(app);
+  heed::cli::add_completion(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
