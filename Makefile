@@ -24,7 +24,7 @@ help:  ## this list
 	@echo
 	@echo 'JOBS=$(JOBS) compilers at a time; CONTRIBUTING.md says more.'
 
-demo:  ## build, train a small attention model and watch it work
+demo:  ## build, train a small translation model and watch where it looks
 	$(packages) core
 	$(release)
 	cmake --build --preset release --target heed_command -- -j $(JOBS)

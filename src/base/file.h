@@ -36,6 +36,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// The whole text as a file, by way of AtomicFile.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
 // A whole file in memory, read from the disk as it is touched. The pages are private: writing to them changes neither
 // the file nor another mapping. A program that shortens the file in place while it is mapped takes the pages away and
 // the next access faults; AtomicFile never does so.

@@ -8,6 +8,7 @@ class App;
 namespace heed::cli {
 
 void add_demo(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_attentions(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
@@ -16,6 +17,7 @@ void add_translate(CLI::App& app);
 void add_score(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);
+void add_completion(CLI::App& app);
 
 // Thrown by a command that has said all there is to say: the program ends with this code.
 struct Exit {

@@ -225,9 +225,7 @@ void draw_figure(const std::string& path, const std::vector<EvaluatedSystem>& sy
     for (const LengthBucket& bucket : system.by_length)
       series.points.emplace_back(static_cast<double>(bucket.shortest + bucket.longest) / 2, bucket.bleu.score);
   }
-  AtomicFile file(path);
-  file.write(draw_svg(plot));
-  file.commit();
+  write_file(path, draw_svg(plot));
 }
 
 void check(const EvaluateOptions& options) {

@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   heed::cli::add_score(app);
   heed::cli::add_info(app);
   heed::cli::add_models(app);
+  heed::cli::add_compare(app);
+  heed::cli::add_completion(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,12 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "heed/base/file.h"
-#include "heed/base/threads.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/training_flags.h"
 #include "heed/explain/plot.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/model_folder.h"
@@ -21,43 +19,6 @@ struct TrainOptions {
   bool dump = false, resume = false, force = false;
   std::vector<GivenOption> given;  // by flags
 };
-
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
-
-// "--epochs,--after-epochs": the name and Marian's.
-std::string flags_of(const std::string& name) {
-  std::string flags = "--" + name;
-  for (const auto& [marian, ours] : marian_names())
-    if (ours == name) flags += ",--" + marian;
-  return flags;
-}
-
-void add_fields(CLI::App& command, const std::shared_ptr<TrainOptions>& options) {
-  TranslationTraining defaults;
-  for (const FieldDescription& field : describe_fields([&](Fields& f) { defaults.visit(f); })) {
-    const auto give = [options, name = field.name](const std::string& text) {
-      options->given.push_back({name, text, "--" + name});
-    };
-    if (field.kind == FieldDescription::Kind::truth) {
-      command.add_flag_function(
-          flags_of(field.name), [give](std::int64_t count) { give(count > 0 ? "true" : "false"); }, field.help);
-    } else {
-      command.add_option_function<std::string>(flags_of(field.name), give, field.help)
-          ->type_name(field.kind == FieldDescription::Kind::text ? "TEXT" : "NUMBER")
-          ->default_str(field.value);
-    }
-  }
-  for (const char* name : {"train-sets", "valid-sets", "vocabs"}) {
-    command
-        .add_option_function<std::vector<std::string>>(
-            std::string("--") + name,
-            [options, name](const std::vector<std::string>& both) {
-              options->given.push_back({name, fmt::format("{}", fmt::join(both, " ")), std::string("--") + name});
-            },
-            "source and target at once, as in Marian")
-        ->expected(2);
-  }
-}
 
 // What is left of the command line are the model's own options: --name value, --name=value, or --name for true.
 void add_model_options(const std::vector<std::string>& words, std::vector<GivenOption>& given) {
@@ -77,24 +38,18 @@ void add_model_options(const std::vector<std::string>& words, std::vector<GivenO
 
 void draw_curve(const ModelFolder& folder) {
   LinePlot::Series training{"training", {}}, validation{"validation", {}};
-  std::istringstream lines(read_file(folder.log()));
-  for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object()) continue;
-    const double step = json.value("step", 0.0);
-    if (json.contains("loss")) training.points.emplace_back(step, json.value("loss", 0.0));
-    if (json.contains("scores") && json["scores"].contains("cross-entropy"))
-      validation.points.emplace_back(step, json["scores"].value("cross-entropy", 0.0));
-  }
+  const TrainingHistory history = read_training_log(folder.log());
+  for (const LoggedSteps& line : history.steps) training.points.emplace_back(static_cast<double>(line.step), line.loss);
+  for (const LoggedScores& line : history.scores)
+    if (const auto value = line.values.find("cross-entropy"); value != line.values.end())
+      validation.points.emplace_back(static_cast<double>(line.step), value->second);
   LinePlot plot{.title = folder.path().filename().string() + ", " + folder.model(),
                 .x_label = "updates",
                 .y_label = "loss a word",
                 .series = {training},
                 .marks = false};
   if (!validation.points.empty()) plot.series.push_back(validation);
-  AtomicFile file(folder.path() / "curve.svg");
-  file.write(draw_svg(plot));
-  file.commit();
+  write_file(folder.path() / "curve.svg", draw_svg(plot));
 }
 
 void report(const TrainedTranslation& trained) {
@@ -107,11 +62,6 @@ void report(const TrainedTranslation& trained) {
   }
   const char* why = trained.result.end == LoopEnd::patience ? ", nothing improved any more" : "";
   say(fmt::format("done after {} steps{}; the model is in {}", trained.result.step, why, place));
-}
-
-// A lone worker's ops may use as many threads as there are; who asks for one means one.
-void limit_threads(Index threads) {
-  if (threads > 0) set_thread_count(static_cast<int>(threads));
 }
 
 void run(TrainOptions options, const std::vector<std::string>& rest) {
@@ -151,7 +101,7 @@ void add_train(CLI::App& app) {
   command->add_flag("--dump-config", options->dump, "Print all options as such a file, and do nothing else");
   command->add_flag("--resume", options->resume, "Go on where the training of --output stands");
   command->add_flag("--force", options->force, "Replace a model that is in --output");
-  add_fields(*command, options);
+  add_training_flags(*command, {}, [options](GivenOption option) { options->given.push_back(std::move(option)); });
   command->allow_extras();
   command->footer(
       "A model has options of its own, such as --dropout; 'heed models NAME' lists them. Defaults of the training may\n"

@@ -8,6 +8,7 @@
 #include "heed/data/words.h"
 #include "heed/store/fields_file.h"
 #include "heed/tasks/translation_task.h"
+#include "heed/tensor/memory.h"
 
 namespace heed {
 namespace {
@@ -23,34 +24,6 @@ std::shared_ptr<const Vocabulary> train_vocabulary(const TranslationTraining& tr
   options.seed = static_cast<std::uint64_t>(training.seed);
   options.column = column;
   return train_subwords(files, options);
-}
-
-struct Vocabularies {
-  std::shared_ptr<const Vocabulary> source, target;
-};
-
-Vocabularies make_vocabularies(const TranslationTraining& training, const Say& say) {
-  const bool columns = !training.tsv.empty();
-  const std::vector<std::string> source = parse_list(columns ? training.tsv : training.source);
-  const std::vector<std::string> target = parse_list(columns ? training.tsv : training.target);
-  Vocabularies result;
-  if (training.joint_vocabulary && training.source_vocabulary.empty()) {
-    std::vector<std::string> all = source;
-    if (!columns) all.insert(all.end(), target.begin(), target.end());
-    say(fmt::format("learning one vocabulary of {} ({}) for both languages", training.vocabulary_size,
-                    training.vocabulary));
-    result.source = result.target = train_vocabulary(training, all, -1);
-    return result;
-  }
-  const auto of_side = [&](const char* side, const std::string& given, const std::vector<std::string>& files,
-                           int column) {
-    if (!given.empty()) return load_vocabulary(given);
-    say(fmt::format("learning a {} vocabulary of {} ({})", side, training.vocabulary_size, training.vocabulary));
-    return train_vocabulary(training, files, columns ? column : -1);
-  };
-  result.source = of_side("source", training.source_vocabulary, source, 0);
-  result.target = of_side("target", training.target_vocabulary, target, 1);
-  return result;
 }
 
 SchedulePointer make_schedule(const TranslationTraining& training) {
@@ -93,10 +66,19 @@ std::string training_text(TranslationTraining training, const Json& outcome) {
   return fmt::format("{{\n  \"options\": {},\n  \"outcome\": {}\n}}\n", options, outcome.dump());
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
+// training.json, whose "options" are always there.
+Json read_training(const ModelFolder& folder) {
+  const Json json = Json::parse(read_file(folder.training()), nullptr, false);
+  require(json.is_object() && json.contains("options") && json["options"].is_object(),
+          "{}: it is damaged, or does not say how the model was trained", folder.training().string());
+  return json;
+}
+
+// What an earlier run of the training took; 0 if there was none.
+std::size_t earlier_peak(const ModelFolder& folder) {
+  const Json json = read_training(folder);
+  return json.contains("outcome") && json["outcome"].is_object() ? json["outcome"].value("peak-bytes", std::size_t{0})
+                                                                 : 0;
 }
 
 const char* name_of(LoopEnd end) {
@@ -120,11 +102,13 @@ TrainedTranslation run(const ModelFolder& folder, const TranslationBundle& bundl
   LoopFiles files;
   files.save = [&](const Checkpoint& checkpoint) { save_checkpoint(folder.checkpoint(), checkpoint); };
   files.keep = [&] { folder.save_weights(*bundle.parameters); };
+  memory::reset_peak();
   const LoopResult result = loop.run(files, log);
-  Json outcome{{"end", name_of(result.end)}, {"steps", result.step}};
+  const std::size_t peak = std::max(earlier_peak(folder), memory::statistics().peak_bytes);
+  Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
   if (result.best) outcome[parse_list(training.metrics).front()] = *result.best;
   write_file(folder.training(), training_text(training, outcome));
-  return {result, folder.path()};
+  return {result, folder.path(), peak};
 }
 
 void say_what_was_found(const TranslationTask& task, const Say& say) {
@@ -132,14 +116,54 @@ void say_what_was_found(const TranslationTask& task, const Say& say) {
   if (task.validation_report().lines > 0) say("validation data: " + task.validation_report().text());
 }
 
+// A batch is cut into as many pieces as there are processors, unless another number is asked for.
+void choose_shards(TranslationTraining& training) {
+  if (training.shards == 0) training.shards = std::max<Index>(std::thread::hardware_concurrency(), 1);
+}
+
+// Whether the folder's training and model have the options of the plan.
+bool began_like(const ModelFolder& folder, TranslationPlan& plan) {
+  if (folder.model() != plan.training.model) return false;
+  choose_shards(plan.training);
+  TranslationPlan found{training_of_folder(folder.path()),
+                        std::move(load_translation(folder, FolderWeights::fresh).config)};
+  found.training.threads = plan.training.threads;
+  return fields_json([&found](Fields& field) { found.visit(field); }) ==
+         fields_json([&plan](Fields& field) { plan.visit(field); });
+}
+
 }  // namespace
+
+Vocabularies make_vocabularies(const TranslationTraining& training, const Say& say) {
+  const bool columns = !training.tsv.empty();
+  const std::vector<std::string> source = parse_list(columns ? training.tsv : training.source);
+  const std::vector<std::string> target = parse_list(columns ? training.tsv : training.target);
+  Vocabularies result;
+  if (training.joint_vocabulary && training.source_vocabulary.empty()) {
+    std::vector<std::string> all = source;
+    if (!columns) all.insert(all.end(), target.begin(), target.end());
+    say(fmt::format("learning one vocabulary of {} ({}) for both languages", training.vocabulary_size,
+                    training.vocabulary));
+    result.source = result.target = train_vocabulary(training, all, -1);
+    return result;
+  }
+  const auto of_side = [&](const char* side, const std::string& given, const std::vector<std::string>& files,
+                           int column) {
+    if (!given.empty()) return load_vocabulary(given);
+    say(fmt::format("learning a {} vocabulary of {} ({})", side, training.vocabulary_size, training.vocabulary));
+    return train_vocabulary(training, files, columns ? column : -1);
+  };
+  result.source = of_side("source", training.source_vocabulary, source, 0);
+  result.target = of_side("target", training.target_vocabulary, target, 1);
+  return result;
+}
 
 TrainedTranslation train_translation(TranslationPlan plan, bool replace, const Say& say) {
   TranslationTraining& training = plan.training;
   check_training(training);
   require(replace || !is_model_folder(training.output),
           "{}: there is a model already; --resume continues its training, --force replaces it", training.output);
-  if (training.shards == 0) training.shards = std::max<Index>(std::thread::hardware_concurrency(), 1);
+  choose_shards(training);
   const Vocabularies vocabularies = make_vocabularies(training, say);
   const TranslationBundle bundle = make_translation(training.model, std::move(plan.config), vocabularies.source,
                                                     vocabularies.target, static_cast<std::uint64_t>(training.seed));
@@ -153,12 +177,17 @@ TrainedTranslation train_translation(TranslationPlan plan, bool replace, const S
   return run(folder, bundle, training, task, say);
 }
 
+TrainedTranslation continue_translation(TranslationPlan plan, bool replace, const Say& say) {
+  if (!is_model_folder(plan.training.output)) return train_translation(std::move(plan), replace, say);
+  if (began_like(ModelFolder(plan.training.output), plan)) return resume_translation(plan.training, say);
+  require(replace, "{}: there is a model that was trained otherwise; --force replaces it", plan.training.output);
+  return train_translation(std::move(plan), replace, say);
+}
+
 TranslationTraining training_of_folder(const std::filesystem::path& path) {
   const ModelFolder folder(path);
   const std::string file = folder.training().string();
-  const Json json = Json::parse(read_file(folder.training()), nullptr, false);
-  require(json.is_object() && json.contains("options") && json["options"].is_object(),
-          "{}: it is damaged, or does not say how the model was trained", file);
+  const Json json = read_training(folder);
   TranslationTraining training;
   for (const auto& [name, text] : read_options(json["options"].dump(), file))
     require(set_field([&training](Fields& field) { training.visit(field); }, name, text, file),

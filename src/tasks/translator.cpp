@@ -104,25 +104,31 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   return results;
 }
 
-std::vector<TranslationScore> Translator::score(std::span<const std::string> source_lines,
-                                                std::span<const std::string> target_lines) {
+Translator::Given Translator::given(std::span<const std::string> source_lines,
+                                    std::span<const std::string> target_lines) {
   require(source_lines.size() == target_lines.size(), "[score] {} targets for {} sources", target_lines.size(),
           source_lines.size());
-  std::vector<std::vector<std::int32_t>> sources, targets;
+  Given result;
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i < source_lines.size(); ++i) {
     const Index number = ++lines_;
-    sources.push_back(encoded(*bundles_.front().source, source_lines[i], number));
-    targets.push_back(encoded(*bundles_.front().target, target_lines[i], number));
-    lengths.push_back(std::max(sources.back().size(), targets.back().size()) + 1);
+    result.sources.push_back(encoded(*bundles_.front().source, source_lines[i], number));
+    result.targets.push_back(encoded(*bundles_.front().target, target_lines[i], number));
+    lengths.push_back(std::max(result.sources.back().size(), result.targets.back().size()) + 1);
   }
-  const auto batches = batches_by_length(lengths, options_.search.batch_sentences, options_.search.batch_words);
-  std::vector<TranslationScore> scores(sources.size());
-  for_each_batch(threads_, batches.size(), [&](std::size_t number) {
+  result.batches = batches_by_length(lengths, options_.search.batch_sentences, options_.search.batch_words);
+  return result;
+}
+
+std::vector<TranslationScore> Translator::score(std::span<const std::string> source_lines,
+                                                std::span<const std::string> target_lines) {
+  const Given lines = given(source_lines, target_lines);
+  std::vector<TranslationScore> scores(lines.sources.size());
+  for_each_batch(threads_, lines.batches.size(), [&](std::size_t number) {
     const NoGradient off;
-    const std::vector<std::size_t>& chosen = batches[number];
-    const Sentences source = with_end(sources, chosen);
-    const Forced target = forced(targets, chosen);
+    const std::vector<std::size_t>& chosen = lines.batches[number];
+    const Sentences source = with_end(lines.sources, chosen);
+    const Forced target = forced(lines.targets, chosen);
     // The logarithm of the mean of the models' probabilities of every expected word.
     std::vector<double> logs(static_cast<std::size_t>(target.expected.ids.size()));
     const double share = std::log(static_cast<double>(models_.size()));
@@ -144,6 +150,31 @@ std::vector<TranslationScore> Translator::score(std::span<const std::string> sou
     }
   });
   return scores;
+}
+
+std::vector<std::optional<WordAlignment>> Translator::align(std::span<const std::string> source_lines,
+                                                            std::span<const std::string> target_lines) {
+  const Given lines = given(source_lines, target_lines);
+  const TranslationBundle& bundle = bundles_.front();
+  std::vector<std::optional<WordAlignment>> alignments(lines.sources.size());
+  for_each_batch(threads_, lines.batches.size(), [&](std::size_t number) {
+    const NoGradient off;
+    const std::vector<std::size_t>& chosen = lines.batches[number];
+    const ForwardOptions options{.alignment = true};
+    const Var read =
+        bundle.model->forward(with_end(lines.sources, chosen), forced(lines.targets, chosen).previous, options)
+            .alignment;  // [batch, n, m]
+    if (!read) return;
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      const std::vector<std::int32_t>&source = lines.sources[chosen[row]], &target = lines.targets[chosen[row]];
+      const Index first = static_cast<Index>(row), n = static_cast<Index>(target.size()) + 1,
+                  m = static_cast<Index>(source.size()) + 1;
+      const Tensor weights =
+          read.value().slice(0, first, first + 1).slice(1, 0, n).slice(2, 0, m).contiguous().reshape(Shape{n, m});
+      alignments[chosen[row]] = align_words(*bundle.source, source, *bundle.target, target, weights);
+    }
+  });
+  return alignments;
 }
 
 }  // namespace heed

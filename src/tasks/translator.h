@@ -15,7 +15,7 @@
 namespace heed {
 
 struct TranslatorOptions {
-  BatchedSearch search;          // without prefixes and sentence numbers
+  BatchedSearch search = {};     // without prefixes and sentence numbers
   Index longest_sentence = 500;  // pieces; a longer source is cut, with a warning
   int threads = 0;               // 0: as many as ops may use
 };
@@ -47,11 +47,20 @@ class Translator {
                                                   std::span<const std::string> prefixes = {});
   // log p(target | source) line by line.
   std::vector<TranslationScore> score(std::span<const std::string> sources, std::span<const std::string> targets);
+  // Where the (first) model looks while it reads the given translations, line by line; nothing without attention.
+  std::vector<std::optional<WordAlignment>> align(std::span<const std::string> sources,
+                                                  std::span<const std::string> targets);
 
   const TranslationBundle& bundle(std::size_t model = 0) const { return bundles_[model]; }
 
  private:
   std::vector<std::int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, Index number) const;
+  // Both sides of given translations as ids, and the batches they are read in.
+  struct Given {
+    std::vector<std::vector<std::int32_t>> sources, targets;
+    std::vector<std::vector<std::size_t>> batches;
+  };
+  Given given(std::span<const std::string> sources, std::span<const std::string> targets);
   Translation made_of(const Hypothesis& hypothesis, std::span<const std::int32_t> source) const;
 
   TranslatorOptions options_;

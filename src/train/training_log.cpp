@@ -26,6 +26,19 @@ void drop_lines_after(const std::filesystem::path& file, Index step) {
   kept.commit();
 }
 
+// The seconds at a step, on the line between the logged steps around it; the training began with 0.
+double seconds_at(Index step, const std::vector<LoggedSteps>& lines) {
+  LoggedSteps before, after;
+  for (const LoggedSteps& line : lines) {
+    before = after;
+    after = line;
+    if (line.step >= step) break;
+  }
+  if (after.step <= before.step) return after.seconds;
+  const double share = static_cast<double>(step - before.step) / static_cast<double>(after.step - before.step);
+  return before.seconds + share * (after.seconds - before.seconds);
+}
+
 }  // namespace
 
 TrainingLog::TrainingLog(std::filesystem::path file, Index step, Index total_steps, ProgressScreen screen)
@@ -75,6 +88,37 @@ void TrainingLog::append(const std::string& line) const {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file_.c_str(), "a"), std::fclose);
   const bool written = out && std::fputs((line + "\n").c_str(), out.get()) >= 0 && std::fflush(out.get()) == 0;
   require(written, "{}: cannot write it: {}", file_.string(), std::generic_category().message(errno));
+}
+
+double TrainingHistory::words_per_second() const {
+  double words = 0, seconds = 0;
+  for (const LoggedSteps& line : steps) {
+    if (line.words_per_second <= 0) continue;
+    words += static_cast<double>(line.words);
+    seconds += static_cast<double>(line.words) / line.words_per_second;
+  }
+  return seconds > 0 ? words / seconds : 0;
+}
+
+TrainingHistory read_training_log(const std::filesystem::path& file) {
+  TrainingHistory history;
+  std::istringstream lines(read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) continue;
+    const Index step = json.value("step", Index{0}), epoch = json.value("epoch", Index{0});
+    if (json.contains("loss"))
+      history.steps.push_back({step, epoch, json.value("loss", 0.0), json.value("rate", 0.0), json.value("norm", 0.0),
+                               json.value("words", Index{0}), json.value("words_per_second", 0.0),
+                               json.value("seconds", 0.0)});
+    if (json.contains("scores") && json["scores"].is_object()) {
+      LoggedScores& scores = history.scores.emplace_back(LoggedScores{step, epoch, 0, {}});
+      for (const auto& [name, value] : json["scores"].items())
+        if (value.is_number()) scores.values[name] = value.get<double>();
+    }
+  }
+  for (LoggedScores& scores : history.scores) scores.seconds = seconds_at(scores.step, history.steps);
+  return history;
 }
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,5 +52,23 @@ class TrainingLog {
   Index step_, total_steps_;
   std::optional<Progress> progress_;
 };
+
+// One validation of such a file.
+struct LoggedScores {
+  Index step = 0, epoch = 0;
+  double seconds = 0;  // of training until then, between those of the lines around it
+  std::map<std::string, double> values;
+};
+
+struct TrainingHistory {
+  std::vector<LoggedSteps> steps;
+  std::vector<LoggedScores> scores;
+
+  // Over the whole training, without validations.
+  double words_per_second() const;
+};
+
+// What a file of JSON lines tells; a line that was cut off by a kill is left out.
+TrainingHistory read_training_log(const std::filesystem::path& file);
 
 }  // namespace heed

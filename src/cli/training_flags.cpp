@@ -1,0 +1,57 @@
+#include "heed/cli/training_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "heed/base/threads.h"
+
+namespace heed::cli {
+namespace {
+
+// "--epochs,--after-epochs": the name and Marian's.
+std::string flags_of(const std::string& name) {
+  std::string flags = "--" + name;
+  for (const auto& [marian, ours] : marian_names())
+    if (ours == name) flags += ",--" + marian;
+  return flags;
+}
+
+}  // namespace
+
+void add_training_flags(CLI::App& command, const std::vector<std::string>& without,
+                        const std::function<void(GivenOption)>& give) {
+  TranslationTraining defaults;
+  for (const FieldDescription& field : describe_fields([&](Fields& f) { defaults.visit(f); })) {
+    if (std::find(without.begin(), without.end(), field.name) != without.end()) continue;
+    const auto give_text = [give, name = field.name](const std::string& text) { give({name, text, "--" + name}); };
+    if (field.kind == FieldDescription::Kind::truth) {
+      command.add_flag_function(
+          flags_of(field.name), [give_text](std::int64_t count) { give_text(count > 0 ? "true" : "false"); },
+          field.help);
+    } else {
+      command.add_option_function<std::string>(flags_of(field.name), give_text, field.help)
+          ->type_name(field.kind == FieldDescription::Kind::text ? "TEXT" : "NUMBER")
+          ->default_str(field.value);
+    }
+  }
+  for (const char* name : {"train-sets", "valid-sets", "vocabs"}) {
+    command
+        .add_option_function<std::vector<std::string>>(
+            std::string("--") + name,
+            [give, name](const std::vector<std::string>& both) {
+              give({name, fmt::format("{}", fmt::join(both, " ")), std::string("--") + name});
+            },
+            "source and target at once, as in Marian")
+        ->expected(2);
+  }
+}
+
+void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+void limit_threads(Index threads) {
+  if (threads > 0) set_thread_count(static_cast<int>(threads));
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "heed/tasks/translation_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heed::cli {
+
+// Adds a flag for every option of translation training but the named ones, with Marian's names beside ours. What is
+// given goes to `give` as it was written.
+void add_training_flags(CLI::App& command, const std::vector<std::string>& without,
+                        const std::function<void(GivenOption)>& give);
+
+// A line on the standard error, where all that is told about a training goes.
+void say(const std::string& line);
+
+// A lone worker's ops may use as many threads as there are; who asks for one means one.
+void limit_threads(Index threads);
+
+}  // namespace heed::cli

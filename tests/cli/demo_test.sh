@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A demo of few steps: what it leaves, that it is used again, and what it refuses.
+#   demo_test.sh <the heed command>
+set -euo pipefail
+heed=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+faults=0
+fault() {
+  echo "$*"
+  faults=$((faults + 1))
+}
+expect() {  # $1 says what is expected; the output must hold each further argument
+  local what=$1 part
+  shift
+  for part in "$@"; do
+    grep -qF -- "$part" output || { fault "$what: '$part' is not in:"; cat output; }
+  done
+}
+
+"$heed" demo --pairs 600 --steps 6 >output 2>log
+expect 'demo' 'bahdanau attention' 'pairs for training' 'unseen sentences: BLEU' 'alignment error rate' 'heed-demo/model'
+[ "$(grep -c '^→ ' output)" -eq 5 ] || { fault 'demo: not five translations'; cat output; }
+for file in train.en train.fr train.align test.en demo.json model/model.safetensors; do
+  [ -s heed-demo/$file ] || fault "demo: $file is missing"
+done
+head -1 heed-demo/test.en | "$heed" translate --model heed-demo/model >/dev/null 2>&1 || fault 'demo: its model does not translate'
+
+# The same again trains nothing; another attention takes the place of the model, not of the corpus.
+cp heed-demo/model/model.safetensors kept
+cp -p heed-demo/train.en before.en
+"$heed" demo --pairs 600 --steps 6 --threads 1 >output 2>log
+grep -qF 'going on after step 6' log || { fault 'again: it does not go on'; cat log; }
+cmp -s kept heed-demo/model/model.safetensors || fault 'again: other weights'
+"$heed" demo --pairs 600 --steps 3 --score general --normaliser sparsemax >output 2>log
+expect 'another attention' 'bahdanau (score general, normaliser sparsemax)' 'BLEU'
+"$heed" info heed-demo/model >output
+grep -qE 'score +general' output && grep -qE 'normaliser +sparsemax' output || fault 'another attention: it is not in the model'
+[ ! heed-demo/train.en -nt before.en ] || fault 'another attention: the corpus was written again'
+
+# Nothing of others is replaced.
+mkdir mine
+echo 'my own' >mine/train.en
+code=0
+"$heed" demo --output mine >output 2>&1 || code=$?
+[ $code -eq 1 ] || fault "a foreign folder: exit code $code, not 1"
+expect 'a foreign folder' 'mine: it is there, and no demo made it'
+[ "$(ls mine)|$(cat mine/train.en)" = 'train.en|my own' ] || fault 'a foreign folder: it was written to'
+code=0
+"$heed" demo --attention bahdanu --output other >output 2>&1 || code=$?
+[ $code -eq 1 ] && [ ! -e other ] || fault 'an unknown attention: it went on'
+expect 'an unknown attention' 'did you mean bahdanau?'
+[ $faults -eq 0 ]
