@@ -67,7 +67,11 @@ struct Composition {
   }
 
   Attended attended() const {
-    const Query query{.vectors = queries, .past = past.weights ? &past : nullptr, .training = training, .key = {1, 0}};
+    Query query;
+    query.vectors = queries;
+    query.past = past.weights ? &past : nullptr;
+    query.training = training;
+    query.key = {1, 0};
     return (*attention)(query, attention->memory(keys, values));
   }
 
