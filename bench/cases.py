@@ -24,8 +24,9 @@ class Lane:
     """A peer: `ways` are the names of its cases that do the work, of which the fastest is kept."""
 
     label: str
-    program: str  # torch, compiled, jax
+    program: str  # torch, compiled, jax, ctranslate2
     ways: tuple
+    counts: bool = True  # whether it may be the best peer, which the bars are about
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Case:
     name: str  # in heed_bench
     title: str
     flops: float = 0  # of one repetition; 0 where memory and not arithmetic is the limit
+    words: int = 0  # of a repetition, where words a second are told
     bytes: float = 0  # read from memory in one repetition, where that is the limit
     lanes: tuple = ()
     bare: str = ""  # heed_bench's case that calls oneDNN directly

@@ -20,6 +20,8 @@ PEERS = {
     "composed": "composed",
     "compiled": "compiled",
     "jax": "JAX",
+    "eager": "PyTorch",
+    "ctranslate2": "CTranslate2",
 }
 
 
@@ -181,6 +183,18 @@ def peer_times(records):
     return table(header, rows)
 
 
+def word_rates(records):
+    """Words a second of everyone; the ratio is to the faster of PyTorch's two."""
+    labels = [label for label in PEERS if any(label in record for record in records)]
+    header = ["work", "Heed, words/s", *(f"{PEERS[label]}, words/s" for label in labels), "Heed is"]
+    rows = []
+    for record in timed(records):
+        each = [record.get(label) for label in ("heed", *labels)]
+        rates = [f"{entry['words']:.0f}" if entry else "–" for entry in each]
+        rows.append([record["title"], *rates, factor(record.get("speedup"))])
+    return table(header, rows)
+
+
 def peer_memories(records):
     header = ["work", "Heed, of it pool", "best peer", "its name", "ratio", "whole process: Heed", "best peer"]
     rows = []
@@ -261,6 +275,22 @@ def attention_tables(report, figures):
     return lines
 
 
+def translation_tables(report):
+    lines = []
+    for threads in sorted({record["threads"] for record in timed(report["cases"])}):
+        records = [record for record in timed(report["cases"]) if record["threads"] == threads]
+        lines += [f"## Bars, {threads} thread(s)", "", *bars_table(records), ""]
+        lines += [f"## Speed, {threads} thread(s)", "", SPEED, "", *word_rates(records), ""]
+        if memory := peer_memories(records):
+            lines += [f"## Peak memory, {threads} thread(s)", "", MEMORY, "", *memory, ""]
+    return lines
+
+
+SPEED = (
+    "Target words with their ends, small presets, 8000 words a side, batches of about 2048 words; 64 sentences are "
+    "decoded. Compiled is the same PyTorch through `torch.compile`; the faster of the two counts. Ten and more updates "
+    "from the same weights give the same losses, the searches the same translations."
+)
 MEMORY = "Beyond what the fresh process held after a small warm-up; the data of the case count."
 TIMES = (
     "8 heads of d = 64 unless said otherwise. SDPA is PyTorch's `scaled_dot_product_attention`, composed are ordinary "
@@ -281,7 +311,10 @@ def not_measured(report):
 
 
 def markdown(report, figures=None):
-    tables = engine_tables(report) if report["section"] == "engine" else attention_tables(report, figures)
+    if report["section"] == "attention":
+        tables = attention_tables(report, figures)
+    else:
+        tables = {"engine": engine_tables, "translation": translation_tables}[report["section"]](report)
     lines = [f"# {report['title']}", "", *opening(report), *tables]
     if missing := not_measured(report):
         lines += ["## Not measured", "", *missing, ""]
@@ -302,6 +335,9 @@ def put_into(document, report):
     document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
 
 
+SECTIONS = ("engine", "attention", "translation")
+
+
 def main():
     folder = Path(__file__).resolve().parent.parent / "build/bench"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -310,7 +346,7 @@ def main():
         "records", nargs="*", type=Path, help="JSON files of bench/run.py (default: all in build/bench)"
     )
     options = parser.parse_args()
-    records = options.records or [p for p in (folder / "engine.json", folder / "attention.json") if p.exists()]
+    records = options.records or [p for name in SECTIONS if (p := folder / f"{name}.json").exists()]
     if not records:
         raise SystemExit("bench/report.py: nothing was measured yet; run bench/run.py")
     for path in records:

@@ -25,11 +25,12 @@ from figure import draw
 from mechanisms import measure_mechanisms
 from report import markdown
 from session import Session
+from translation_cases import TRANSLATION
 from workers import Worker, WorkerError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
-SECTIONS = {section.name: section for section in (ENGINE, ATTENTION)}
+SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION)}
 
 
 def start_time(heed_bench, python, turns, clock):
@@ -126,7 +127,8 @@ FIGURE, START = "mechanisms", "start"
 
 
 def names_of(section):
-    return [case.name for case in section.cases] + [FIGURE if section is ATTENTION else START]
+    beside = {ENGINE.name: [START], ATTENTION.name: [FIGURE]}
+    return [case.name for case in section.cases] + beside.get(section.name, [])
 
 
 def chosen(sections, patterns):

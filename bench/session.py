@@ -70,7 +70,9 @@ class Session:
             "torch": torch,
             "compiled": [*torch, "--compile"],
             "jax": [python, str(HERE / "peers/jax_worker.py")],
+            "ctranslate2": [python, str(HERE / "peers/ctranslate2_worker.py")],
         }
+        self.shared = {"HEED_BENCH_FOLDER": str(options.out.resolve())}  # where Heed's weights are found
         # glibc hands large blocks back to the system at every free; kept ones spare a peer the page faults.
         self.keeping = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184"}
         self.running = {}
@@ -84,8 +86,8 @@ class Session:
         """The process of a lane; a new one if the last has ended."""
         found = self.running.get((label, program))
         if found is None or found.ended():
-            environment = None if program == "heed" else self.keeping
-            self.running[label, program] = found = Worker(self.commands[program], environment)
+            keeping = {} if program == "heed" else self.keeping
+            self.running[label, program] = found = Worker(self.commands[program], {**self.shared, **keeping})
         return found
 
     @property
@@ -202,12 +204,13 @@ class Session:
         seconds = record["heed"]["seconds"]
         record["microseconds_per_op"] = seconds / case.operations * 1e6
         peers = [lane.label for lane in case.lanes if lane.label in record]
+        counting = [lane.label for lane in case.lanes if lane.label in record and lane.counts]
         if "torch" in record:  # the engine's peer; the compiled one is reported beside it
             record["speedup"] = record["torch"]["seconds"] / seconds
             if "compiled" in record:
                 record["speedup_compiled"] = record["compiled"]["seconds"] / seconds
-        elif peers:
-            record["best_peer"] = min(peers, key=lambda label: record[label]["seconds"])
+        elif counting:
+            record["best_peer"] = min(counting, key=lambda label: record[label]["seconds"])
             record["speedup"] = record[record["best_peer"]]["seconds"] / seconds
         if "bare" in record:
             record["over_bare"] = seconds / record["bare"]["seconds"]
@@ -218,6 +221,8 @@ class Session:
         for label in ("heed", "bare", *peers):
             if label in record and case.flops:
                 record[label]["gflops"] = case.flops / record[label]["seconds"] * 1e-9
+            if label in record and case.words:
+                record[label]["words"] = case.words / record[label]["seconds"]
             if label in record and case.bytes:
                 record[label]["gigabytes"] = case.bytes / record[label]["seconds"] * 1e-9
 
@@ -238,7 +243,7 @@ class Session:
 
     def memory(self, program, name, threads):
         """Peak resident memory of a fresh process: whole, and beyond what it held before the case."""
-        with Worker(self.commands[program]) as worker:  # with the allocator's own settings, which hold less
+        with Worker(self.commands[program], self.shared) as worker:  # with the allocator's own settings, which hold less
             worker.ask("prepare", "warm-up", threads)
             worker.ask("run", 1)
             idle = worker.ask("memory")["resident"]

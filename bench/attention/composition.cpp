@@ -81,10 +81,11 @@ struct Composition {
     Past last = past;
     for (Index word = 0; word < words; ++word) {
       const Index begin = word * queries_of_word, end = begin + queries_of_word;
-      const Query query{.vectors = words == 1 ? queries : slice(queries, 2, begin, end),
-                        .past = last.weights || last.coverage || last.read ? &last : nullptr,
-                        .training = training,
-                        .key = {1, static_cast<std::uint64_t>(word)}};
+      Query query;
+      query.vectors = words == 1 ? queries : slice(queries, 2, begin, end);
+      query.past = last.weights || last.coverage || last.read ? &last : nullptr;
+      query.training = training;
+      query.key = {1, static_cast<std::uint64_t>(word)};
       const Attended attended = (*attention)(query, memory);
       reads.push_back(attended.read);
       last = attended.past;

@@ -8,6 +8,7 @@ import torch
 
 import torch_attention
 import torch_engine
+import torch_translation
 from torch_tensors import COMPILE
 from worker import Worker
 
@@ -26,4 +27,4 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    TorchWorker(torch_engine.CASES, torch_attention.FAMILIES).serve()
+    TorchWorker(torch_engine.CASES, {**torch_attention.FAMILIES, **torch_translation.FAMILIES}).serve()

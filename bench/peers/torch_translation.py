@@ -1,0 +1,69 @@
+"""The peer of bench/translation in PyTorch: the same sentences, weights, updates and search."""
+
+import os
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+
+from torch_convs2s import ConvS2S
+from torch_luong import Luong
+from torch_rnnsearch import RnnSearch
+from torch_tensors import filled_ids
+from torch_transformer import Transformer
+
+MODELS = {"rnnsearch": RnnSearch, "luong": Luong, "transformer": Transformer, "convs2s": ConvS2S}
+VOCABULARY, BATCH_WORDS, LONGEST = 8000, 2048, (9, 13, 16, 24)
+BEGIN, END = 1, 2
+
+
+def words_of(bits):
+    """bench/translation/work.cpp: the frequent words come first."""
+    return 3 + ((((bits * bits) >> 24) * bits >> 24) * (VOCABULARY - 3) >> 24)
+
+
+def made_up_batch(longest):
+    """source [sentences, m] and its lengths, previous and expected words [sentences, n]."""
+    seed, sentences, width = 3000 + longest, BATCH_WORDS // (longest + 2), longest + 1
+    bits = [filled_ids((sentences, width), seed + i, 1 << 24) for i in range(2)]
+    shorter = filled_ids((2, sentences), seed + 2, 3)
+    lengths = longest - shorter
+    source, target = (
+        torch.where(torch.arange(width) < each.unsqueeze(1), words_of(u), END) for each, u in zip(lengths, bits)
+    )
+    previous = torch.cat([torch.full((sentences, 1), BEGIN), target[:, :-1]], 1)
+    expected = target.masked_fill(torch.arange(width) > lengths[1].unsqueeze(1), -1)
+    return source, lengths[0] + 1, previous, expected
+
+
+def model_named(name, file):
+    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}-{file}.safetensors")
+    return MODELS[name](weights)
+
+
+def training(settings):
+    """A repetition is an update for each batch; dropout only where time is taken."""
+    model = model_named(settings.word("model", "rnnsearch"), "first")
+    learned = [each for each in model.parameters() if each.requires_grad]
+    adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
+    batches = [made_up_batch(longest) for longest in LONGEST]
+
+    def step(keep):
+        results = {}
+        model.train(not keep)
+        for i, (source, lengths, previous, expected) in enumerate(batches):
+            adam.zero_grad(set_to_none=True)
+            logits = model(source, lengths, previous)
+            loss = F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(learned, 1)
+            adam.step()
+            if keep:
+                results[f"loss of batch {i}"] = loss
+        return results
+
+    return step
+
+
+FAMILIES = {"translation-training": training}

@@ -1,0 +1,75 @@
+// Beam search of width 5 over 64 sentences, together or one by one. The model has seen a few updates only and does not
+// know when to end: what is written is as long as its source, which is what translations are.
+#include <algorithm>
+
+#include "attention/settings.h"
+#include "heed/base/threads.h"
+#include "heed/store/parameters_file.h"
+#include "heed/tasks/batched_search.h"
+#include "translation/work.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr std::size_t kSentences = 64;
+
+// Each batch's first sentences, without the end.
+std::vector<std::vector<std::int32_t>> sources() {
+  std::vector<std::vector<std::int32_t>> result;
+  const std::vector<PairBatch> batches = made_up_batches();
+  for (const PairBatch& batch : batches)
+    for (Index b = 0; b < static_cast<Index>(kSentences / batches.size()); ++b) {
+      const std::int32_t* const words = batch.source.ids.data() + b * batch.source.longest();
+      result.emplace_back(words, words + batch.source.lengths.data()[b] - 1);
+    }
+  return result;
+}
+
+// Trained once for all processes of a run.
+std::shared_ptr<SmallModel> trained_model(const std::string& name) {
+  auto small = std::make_shared<SmallModel>(name);
+  const std::filesystem::path file = weights_file(name + "-trained");
+  if (std::filesystem::exists(file)) {
+    load_parameters(file, small->parameters);
+    return small;
+  }
+  Updates updates(*small, thread_count());
+  for (int round = 0; round < 3; ++round)
+    for (const PairBatch& batch : made_up_batches()) updates.run(batch, false);
+  save_parameters(file, small->parameters);
+  return small;
+}
+
+const Family decoding("translation-decoding", [](Settings& settings) -> Step {
+  const auto small = trained_model(settings.word("model", "rnnsearch"));
+  BatchedSearch search;
+  search.batch_sentences = settings.number("sentences", 64);
+  search.options.longest_factor = 1;
+  search.options.longest_extra = 0;
+  const auto threads = std::make_shared<ThreadPool>(search.batch_sentences == 1 ? 1 : thread_count());
+  return [=, sentences = sources()](Results* results) {
+    const TranslationModel* const models[] = {small->model.get()};
+    Hypotheses found;
+    if (search.batch_sentences == 1) {  // as they come: no one waits for the others
+      for (const auto& sentence : sentences)
+        found.push_back(std::move(search_batches(models, {&sentence, 1}, search, *threads).front()));
+    } else {
+      found = search_batches(models, sentences, search, *threads);
+    }
+    if (!results) return;
+    const Index count = static_cast<Index>(found.size());
+    std::size_t longest = 0;
+    for (const auto& best : found) longest = std::max(longest, best.front().words.size());
+    const Index width = static_cast<Index>(longest);
+    Tensor scores(Shape{count}), words(Shape{count, width}, Real{0});
+    for (Index i = 0; i < count; ++i) {
+      const Hypothesis& best = found[static_cast<std::size_t>(i)].front();
+      scores.data()[i] = static_cast<Real>(best.score);
+      std::copy(best.words.begin(), best.words.end(), words.data() + i * width);
+    }
+    *results = {{"scores", scores}, {"words", words}};
+  };
+});
+
+}  // namespace
+}  // namespace heed::bench

@@ -1,0 +1,102 @@
+#include "translation/work.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engine/case.h"
+#include "heed/autograd/ops/loss.h"
+#include "heed/data/vocabulary.h"
+#include "heed/train/clip.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr Index kBatchWords = 2048;                   // a side, padded
+constexpr Index kLongest[] = {9, 13, 16, 24};         // words of each batch's longest sentence
+constexpr double kSmoothing = 0.1, kLargestNorm = 1;  // label smoothing, clipping
+constexpr Real kRate = 3e-4F;
+
+// The frequent words come first: the cube of an even spread, in whole numbers so that the peers get the same.
+std::int32_t word_of(std::int32_t bits) {
+  const std::int64_t u = bits;
+  return static_cast<std::int32_t>(3 + ((((u * u) >> 24) * u >> 24) * (kVocabulary - 3) >> 24));
+}
+
+PairBatch made_up_batch(Index longest, std::uint32_t seed) {
+  const Index sentences = kBatchWords / (longest + 2), width = longest + 1;
+  const Shape shape{sentences, width};
+  const Ids source = filled_ids(shape, seed, 1 << 24), target = filled_ids(shape, seed + 1, 1 << 24);
+  const Ids shorter = filled_ids(Shape{2, sentences}, seed + 2, 3);  // than the longest, by so many words
+  PairBatch batch;
+  batch.source = {Ids(shape, kEnd), Ids(Shape{sentences})};
+  batch.previous = {Ids(shape, kEnd), Ids(Shape{sentences})};
+  batch.expected = Ids(shape, -1);
+  batch.source_words = batch.target_words = 0;
+  for (Index b = 0; b < sentences; ++b) {
+    const Index m = longest - shorter.at({0, b}), n = longest - shorter.at({1, b});
+    std::int32_t* const read = batch.source.ids.data() + b * width;
+    std::int32_t* const previous = batch.previous.ids.data() + b * width;
+    std::int32_t* const expected = batch.expected.data() + b * width;
+    for (Index j = 0; j < m; ++j) read[j] = word_of(source.at({b, j}));
+    for (Index t = 0; t < n; ++t) expected[t] = word_of(target.at({b, t}));
+    expected[n] = kEnd;
+    previous[0] = kBegin;
+    std::copy_n(expected, n, previous + 1);
+    batch.source.lengths.data()[b] = static_cast<std::int32_t>(m + 1);
+    batch.previous.lengths.data()[b] = static_cast<std::int32_t>(n + 1);
+    batch.source_words += m + 1, batch.target_words += n + 1;
+  }
+  return batch;
+}
+
+// Rows [begin, end), no wider than the longest of them.
+Sentences rows_of(const Sentences& all, Index begin, Index end) {
+  const Ids lengths = all.lengths.slice(0, begin, end).contiguous();
+  const Index longest = *std::max_element(lengths.values().begin(), lengths.values().end());
+  return {all.ids.slice(0, begin, end).slice(1, 0, longest).contiguous(), lengths};
+}
+
+}  // namespace
+
+std::vector<PairBatch> made_up_batches() {
+  std::vector<PairBatch> batches;
+  for (const Index longest : kLongest)
+    batches.push_back(made_up_batch(longest, static_cast<std::uint32_t>(3000 + longest)));
+  return batches;
+}
+
+SmallModel::SmallModel(const std::string& name) {
+  const TranslationSystem& system = translation_system_named(name);
+  const std::unique_ptr<TranslationConfig> config = system.config("small");
+  config->source_vocabulary = config->target_vocabulary = kVocabulary;
+  model = system.make(parameters, *config);
+}
+
+std::filesystem::path weights_file(const std::string& name) {
+  const char* folder = std::getenv("HEED_BENCH_FOLDER");
+  require(folder != nullptr, "[bench] HEED_BENCH_FOLDER is not set: where do the weights go?");
+  return std::filesystem::path(folder) / (name + ".safetensors");
+}
+
+Updates::Updates(SmallModel& small, int threads)
+    : small_(small),
+      workers_({.shards = threads, .threads = threads}),
+      optimiser_({.algorithm = Adam{.beta2 = 0.98}}) {}
+
+double Updates::run(const PairBatch& batch, bool dropout) {
+  const Index sentences = batch.source.batch(), shards = workers_.shards();
+  const Workers::Result result = workers_.run(small_.parameters, step_++, [&](Index shard, Random& random) -> Var {
+    const Index begin = sentences * shard / shards, end = sentences * (shard + 1) / shards;
+    const Sentences source = rows_of(batch.source, begin, end), previous = rows_of(batch.previous, begin, end);
+    const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
+    const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
+    return cross_entropy(forced.logits, expected, {.label_smoothing = kSmoothing, .average = false});
+  });
+  const auto words = static_cast<double>(batch.target_words);
+  const double norm = global_norm(result.gradients, small_.parameters) / words;
+  optimiser_.step(small_.parameters, result.gradients, kRate,
+                  clip_factor(norm, kLargestNorm) / static_cast<Real>(words));
+  return result.loss / words;
+}
+
+}  // namespace heed::bench

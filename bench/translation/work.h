@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/data/pairs.h"
+#include "heed/models/translation.h"
+#include "heed/train/optimiser.h"
+#include "heed/train/workers.h"
+
+// What training and decoding share: made-up sentence pairs of Multi30k's lengths, the models in their small presets,
+// and updates of them. bench/peers/torch_translation.py has the same.
+
+namespace heed::bench {
+
+inline constexpr Index kVocabulary = 8000;
+
+// Four batches of like length, about 2048 words a side each, 14 words a sentence on average; rare words are rare.
+std::vector<PairBatch> made_up_batches();
+
+// A registered system in its small preset. The weights pass to the peers through a file in $HEED_BENCH_FOLDER.
+struct SmallModel {
+  explicit SmallModel(const std::string& name);
+  Parameters parameters{1};
+  std::unique_ptr<TranslationModel> model;
+};
+std::filesystem::path weights_file(const std::string& name);
+
+// Adam as `heed train` sets it, a batch cut into as many shards as there are threads.
+class Updates {
+ public:
+  Updates(SmallModel& small, int threads);
+  // One update; the smoothed cross-entropy a word. Dropout is left out where numbers are compared.
+  double run(const PairBatch& batch, bool dropout);
+
+ private:
+  SmallModel& small_;
+  Workers workers_;
+  Optimiser optimiser_;
+  Index step_ = 0;
+};
+
+}  // namespace heed::bench

@@ -1,0 +1,55 @@
+"""The translation section: training and decoding of the models in their small presets, with their bars.
+
+Names are those of bench/translation: a family and its settings.
+"""
+
+from cases import Bar, Case, Lane, Section
+
+# Target words of one repetition, ends included: bench/translation/work.cpp counts the same.
+TRAINING_WORDS, DECODED_WORDS, DECODED_SENTENCES = 7088, 976, 64
+MODELS = {"rnnsearch": 2, "luong": 2, "transformer": 1.3, "convs2s": 1.3}  # training's bars
+MEMORY = Bar("memory_ratio", 0.7, False, "≤ 0.7 × PyTorch's peak memory")
+
+
+def lanes(name):
+    return (Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,)))
+
+
+def training(model, factor):
+    name = f"translation-training,model={model}"
+    return Case(
+        name,
+        f"{model}, training",
+        words=TRAINING_WORDS,
+        lanes=lanes(name),
+        bars=(Bar("speedup", factor, True, f"≥ {factor} × PyTorch"), MEMORY),
+        steps=3,  # of four updates each
+        group="training",
+    )
+
+
+def decoding(model, sentences):
+    name = f"translation-decoding,model={model},sentences={sentences}"
+    together = f"{sentences} together" if sentences > 1 else "one by one"
+    # Another library's own engine: shown beside, the bar is PyTorch's.
+    other = (Lane("ctranslate2", "ctranslate2", (name,), counts=False),) if model == "transformer" else ()
+    return Case(
+        name,
+        f"{model}, beam 5, {together}",
+        words=DECODED_WORDS,
+        lanes=lanes(name) + other,
+        bars=(Bar("speedup", 3, True, "≥ 3 × PyTorch"),),
+        steps=1,
+        group="decoding",
+        memory=False,
+    )
+
+
+TRANSLATION = Section(
+    "translation",
+    "Translation against PyTorch",
+    [
+        *(training(model, factor) for model, factor in MODELS.items()),
+        *(decoding(model, sentences) for model in MODELS for sentences in (64, 1)),
+    ],
+)
