@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
+from torch_beam import beam_search
 from torch_convs2s import ConvS2S
 from torch_luong import Luong
 from torch_rnnsearch import RnnSearch
@@ -15,6 +16,7 @@ from torch_transformer import Transformer
 
 MODELS = {"rnnsearch": RnnSearch, "luong": Luong, "transformer": Transformer, "convs2s": ConvS2S}
 VOCABULARY, BATCH_WORDS, LONGEST = 8000, 2048, (9, 13, 16, 24)
+SENTENCES = 64  # to decode
 BEGIN, END = 1, 2
 
 
@@ -37,14 +39,15 @@ def made_up_batch(longest):
     return source, lengths[0] + 1, previous, expected
 
 
-def model_named(name, file):
-    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}-{file}.safetensors")
+def model_named(name):
+    """With the first weights that Heed wrote."""
+    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}.safetensors")
     return MODELS[name](weights)
 
 
 def training(settings):
     """A repetition is an update for each batch; dropout only where time is taken."""
-    model = model_named(settings.word("model", "rnnsearch"), "first")
+    model = model_named(settings.word("model", "rnnsearch"))
     learned = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
     batches = [made_up_batch(longest) for longest in LONGEST]
@@ -66,4 +69,33 @@ def training(settings):
     return step
 
 
-FAMILIES = {"translation-training": training}
+def sentences_to_decode():
+    """Each batch's first sentences, with their ends and lengths."""
+    chosen = []
+    for longest in LONGEST:
+        source, lengths, _, _ = made_up_batch(longest)
+        chosen += [source[i, : lengths[i]] for i in range(SENTENCES // len(LONGEST))]
+    return chosen
+
+
+def decoding(settings):
+    model = model_named(settings.word("model", "rnnsearch")).eval()
+    together = settings.number("sentences", SENTENCES)
+    sources = sentences_to_decode()
+    batches = []
+    for begin in range(0, SENTENCES, together):
+        batch = sources[begin : begin + together]
+        lengths = torch.tensor([len(source) for source in batch])
+        batches.append((torch.nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=END), lengths))
+
+    def step(keep):
+        found = [beam_search(model, *batch) for batch in batches]
+        if keep:
+            width = max(words.size(1) for words, _ in found)
+            words = torch.cat([F.pad(words, (0, width - words.size(1))) for words, _ in found])
+            return {"scores": torch.cat([scores for _, scores in found]), "words": words.float()}
+
+    return step
+
+
+FAMILIES = {"translation-training": training, "translation-decoding": decoding}

@@ -1,5 +1,5 @@
-// Beam search of width 5 over 64 sentences, together or one by one. The model has seen a few updates only and does not
-// know when to end: what is written is as long as its source, which is what translations are.
+// Beam search of width 5 over 64 sentences, together or one by one. With its first weights a model hardly ever ends by
+// itself: what is written is as long as its source, which is what translations are.
 #include <algorithm>
 
 #include "attention/settings.h"
@@ -25,23 +25,10 @@ std::vector<std::vector<std::int32_t>> sources() {
   return result;
 }
 
-// Trained once for all processes of a run.
-std::shared_ptr<SmallModel> trained_model(const std::string& name) {
-  auto small = std::make_shared<SmallModel>(name);
-  const std::filesystem::path file = weights_file(name + "-trained");
-  if (std::filesystem::exists(file)) {
-    load_parameters(file, small->parameters);
-    return small;
-  }
-  Updates updates(*small, thread_count());
-  for (int round = 0; round < 3; ++round)
-    for (const PairBatch& batch : made_up_batches()) updates.run(batch, false);
-  save_parameters(file, small->parameters);
-  return small;
-}
-
 const Family decoding("translation-decoding", [](Settings& settings) -> Step {
-  const auto small = trained_model(settings.word("model", "rnnsearch"));
+  const std::string name = settings.word("model", "rnnsearch");
+  const auto small = std::make_shared<SmallModel>(name);
+  save_parameters(weights_file(name), small->parameters);
   BatchedSearch search;
   search.batch_sentences = settings.number("sentences", 64);
   search.options.longest_factor = 1;

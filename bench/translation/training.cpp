@@ -13,7 +13,7 @@ namespace {
 const Family training("translation-training", [](Settings& settings) -> Step {
   const std::string name = settings.word("model", "rnnsearch");
   const auto small = std::make_shared<SmallModel>(name);
-  save_parameters(weights_file(name + "-first"), small->parameters);
+  save_parameters(weights_file(name), small->parameters);
   const auto updates = std::make_shared<Updates>(*small, thread_count());
   return [small, updates, batches = made_up_batches()](Results* results) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
