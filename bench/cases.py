@@ -26,7 +26,7 @@ class Lane:
     label: str
     program: str  # torch, compiled, jax, ctranslate2
     ways: tuple
-    counts: bool = True  # whether it may be the best peer, which the bars are about
+    counts: bool = True  # false: shown beside, neither compared by its numbers nor the peer of the bars
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,9 @@ def opening(report):
     disturbance = report["disturbance"]
     seconds = max(disturbance["seconds"], 1e-9)
     peers = ", ".join(
-        f"{name} {versions[key]}" for key, name in (("torch", "PyTorch"), ("jax", "JAX")) if key in versions
+        f"{name} {versions[key]}"
+        for key, name in (("torch", "PyTorch"), ("jax", "JAX"), ("ctranslate2", "CTranslate2"))
+        if key in versions
     )
     lines = [
         f"{report['date']}, `{report['command']}`  ",

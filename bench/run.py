@@ -145,12 +145,13 @@ def chosen(sections, patterns):
     return {section: [name for name in names if wanted(name)] for section, names in known.items()}
 
 
-def versions_of(session):
-    """Of Heed and of the peers that are there."""
+def versions_of(session, section):
+    """Of Heed and of the section's peers that are there."""
+    programs = dict.fromkeys(lane.program for case in section.cases for lane in case.lanes)
     versions, missing = {"python": platform.python_version(), **session.heed.ask("version")}, []
-    for program in ("torch", "jax"):
+    for program in programs:
         try:
-            with Worker(session.commands[program]) as worker:
+            with Worker(session.commands[program], session.shared) as worker:
                 versions.update(worker.ask("version"))
         except WorkerError:
             missing.append(f"{program} does not run here")
@@ -163,7 +164,7 @@ class Run:
     def __init__(self, section, session, options):
         self.section, self.session, self.options = section, session, options
         self.thread_counts = sorted({1, *options.threads})
-        versions, missing = versions_of(session)
+        versions, missing = versions_of(session, section)
         self.report = {
             "section": section.name,
             "title": section.title,

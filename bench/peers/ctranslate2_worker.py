@@ -1,0 +1,96 @@
+"""CTranslate2 beside the others: the Transformer's weights converted, float32, beam 5.
+
+It has one longest length for a whole batch: sentences that are decoded together get the mean of their sources' lengths,
+so that as many words are written. It is shown beside the bars and its numbers are not compared.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import ctranslate2
+import torch
+from ctranslate2.specs import TransformerSpec
+from safetensors.torch import load_file
+
+import torch_engine
+from torch_transformer import Transformer, sinusoids
+from torch_translation import SENTENCES, VOCABULARY, sentences_to_decode
+from torch_worker import TorchWorker
+
+THREADS = 1
+
+
+def fill_linear(layer, weights, *names):
+    layer.weight = torch.cat([weights[name + ".weight"] for name in names], 1).t().contiguous().numpy()
+    layer.bias = torch.cat([weights[name + ".bias"] for name in names]).numpy()
+
+
+def fill_norm(layer, weights, name):
+    layer.gamma, layer.beta = weights[name + ".gain"].numpy(), weights[name + ".bias"].numpy()
+
+
+def fill_layer(layer, weights, name):
+    own = name + ".self"
+    fill_linear(layer.self_attention.linear[0], weights, own + ".query", own + ".key", own + ".value")
+    fill_linear(layer.self_attention.linear[1], weights, own + ".output")
+    fill_norm(layer.self_attention.layer_norm, weights, name + ".self_norm")
+    if name.startswith("decoder"):
+        source = name + ".source"
+        fill_linear(layer.attention.linear[0], weights, source + ".query")
+        fill_linear(layer.attention.linear[1], weights, source + ".key", source + ".value")
+        fill_linear(layer.attention.linear[2], weights, source + ".output")
+        fill_norm(layer.attention.layer_norm, weights, name + ".source_norm")
+    fill_linear(layer.ffn.linear_0, weights, name + ".feed_forward.inner")
+    fill_linear(layer.ffn.linear_1, weights, name + ".feed_forward.outer")
+    fill_norm(layer.ffn.layer_norm, weights, name + ".feed_forward_norm")
+
+
+def converted(folder):
+    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / "transformer.safetensors")
+    spec = TransformerSpec.from_config(Transformer.LAYERS, Transformer.HEADS, pre_norm=False)
+    for side, half in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        for i, layer in enumerate(half.layer):
+            fill_layer(layer, weights, f"{side}.layer{i}")
+        half.position_encodings.encodings = sinusoids(Transformer.LONGEST, weights["source.table"].size(1)).numpy()
+    spec.encoder.embeddings[0].weight = weights["source.table"].numpy()
+    spec.decoder.embeddings.weight = weights["target.table"].numpy()
+    spec.decoder.projection.weight = weights["target.table"].numpy()
+    names = ["<unk>", "<s>", "</s>", *(str(word) for word in range(3, VOCABULARY))]
+    spec.register_source_vocabulary(names)
+    spec.register_target_vocabulary(names)
+    spec.validate()
+    spec.save(folder)
+    return names
+
+
+def decoding(settings):
+    together = settings.number("sentences", SENTENCES)
+    if settings.word("model") != "transformer":
+        raise ValueError("only the Transformer can be converted")
+    with tempfile.TemporaryDirectory() as folder:
+        names = converted(folder)
+        translator = ctranslate2.Translator(folder, compute_type="float32", intra_threads=THREADS)
+    sources = [[names[word] for word in source] for source in sentences_to_decode()]
+    batches = [sources[begin : begin + together] for begin in range(0, SENTENCES, together)]
+
+    def step(keep):
+        for batch in batches:
+            longest = round(sum(map(len, batch)) / len(batch))
+            translator.translate_batch(batch, beam_size=5, max_decoding_length=longest, max_batch_size=0)
+        return {}
+
+    return step
+
+
+class CTranslate2Worker(TorchWorker):
+    def version(self):
+        return {"ctranslate2": ctranslate2.__version__}
+
+    def use(self, threads):
+        global THREADS
+        THREADS = threads
+
+
+if __name__ == "__main__":
+    CTranslate2Worker(torch_engine.CASES, {"translation-decoding": decoding}).serve()
