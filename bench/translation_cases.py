@@ -40,7 +40,6 @@ def decoding(model, sentences):
         lanes=lanes(name) + other,
         bars=(Bar("speedup", 3, True, "≥ 3 × PyTorch"),),
         steps=1,
-        tolerance=5e-3,  # between hypotheses that are nearly equally likely, rounding decides
         group="decoding",
         memory=False,
     )
