@@ -100,6 +100,7 @@ std::string zsh_script(const std::vector<Level>& levels) {
       "  case \"$command\" in\n";
   const auto described = [](const std::vector<Word>& words) {
     std::vector<std::string> items;
+    items.reserve(words.size());
     for (const Word& word : words) items.push_back(quoted(word.name + ":" + replaced(word.help, ':', "\\:")));
     return fmt::format("{}", fmt::join(items, " "));
   };

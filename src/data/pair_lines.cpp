@@ -66,8 +66,8 @@ void spread_links(const WordLinks& links, const std::vector<Index>& source_word_
   }
 }
 
-PairLines::PairLines(std::vector<std::string> source_files, std::vector<std::string> target_files, std::string tsv,
-                     const std::string& alignments)
+PairLines::PairLines(const std::vector<std::string>& source_files, const std::vector<std::string>& target_files,
+                     const std::string& tsv, const std::string& alignments)
     : source_files_(source_files.begin(), source_files.end()), target_files_(target_files.begin(), target_files.end()) {
   if (!tsv.empty()) {
     require(source_files.empty() && target_files.empty(),

@@ -29,8 +29,8 @@ void spread_links(const WordLinks& links, const std::vector<Index>& source_word_
 // without a partner. `tsv` is one file instead of the two lists; `alignments` may be empty.
 class PairLines {
  public:
-  PairLines(std::vector<std::string> source_files, std::vector<std::string> target_files, std::string tsv,
-            const std::string& alignments);
+  PairLines(const std::vector<std::string>& source_files, const std::vector<std::string>& target_files,
+            const std::string& tsv, const std::string& alignments);
 
   struct Line {
     std::string source, target;

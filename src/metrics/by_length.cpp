@@ -22,6 +22,7 @@ std::vector<LengthBucket> bleu_by_length(std::span<const Index> lengths, std::sp
     sum.counts += counts[i];
   }
   std::vector<LengthBucket> buckets;
+  buckets.reserve(sums.size());
   for (const auto& [place, sum] : sums)
     buckets.push_back({place * width + 1, (place + 1) * width, sum.sentences, bleu(sum.counts, options)});
   return buckets;

@@ -139,7 +139,7 @@ void ModelFolder::read_config(const VisitFields& config) const {
 fs::path ModelFolder::vocabulary(const std::string& side) const {
   std::error_code ignored;
   for (const char* ending : kVocabularies)
-    if (const fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
+    if (fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
   fail("{}: its {} vocabulary is missing ({}.spm or {}.vocab.txt)", path_.string(), side, side, side);
 }
 

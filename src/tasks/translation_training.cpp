@@ -68,7 +68,7 @@ std::string training_text(TranslationTraining training, const Json& outcome) {
 
 // training.json, whose "options" are always there.
 Json read_training(const ModelFolder& folder) {
-  const Json json = Json::parse(read_file(folder.training()), nullptr, false);
+  Json json = Json::parse(read_file(folder.training()), nullptr, false);
   require(json.is_object() && json.contains("options") && json["options"].is_object(),
           "{}: it is damaged, or does not say how the model was trained", folder.training().string());
   return json;

@@ -202,6 +202,7 @@ void TrainingLoop::validate(Run& run, bool counts) {
       const auto chosen = [this](const ValidationScore& score) { return score.name == options_.metric; };
       deciding = std::find_if(scores.begin(), scores.end(), chosen);
       std::vector<std::string> known;
+      known.reserve(scores.size());
       for (const ValidationScore& score : scores) known.push_back(score.name);
       require(deciding != scores.end(), "[train] there is no score {}{}", options_.metric,
               did_you_mean(options_.metric, known));

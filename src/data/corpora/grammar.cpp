@@ -353,7 +353,7 @@ class Speaker {
       if (each.english == last || each.english_plural == last) noun = &each;
     const GrammarAdjective* adjective = nullptr;
     while (!adjective) adjective = adjective_for(noun ? noun->kind : 'p', chance(0.4));
-    Phrase result = thing;
+    Phrase result{thing.english, thing.french};
     const bool negated = chance(0.2);
     Phrase copula = tense == Tense::future ? pair("will be", "") : pair(be(tense, thing.agreement), "");
     Phrase negation;
@@ -384,7 +384,7 @@ class Speaker {
   Phrase saying() {
     NounPhrase speaker = subject("p", 0);
     const GrammarModal& verb = one_of(kGrammarSayings);
-    Phrase result = speaker;
+    Phrase result{speaker.english, speaker.french};
     result += pair(third_singular(speaker.agreement) ? verb.third : verb.english, form_of(verb, speaker.agreement));
     result += pair("that", "que");
     return result += chance(0.3) ? description(any_tense()) : clause(any_tense(), false);
