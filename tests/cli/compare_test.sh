@@ -1,31 +1,8 @@
 #!/usr/bin/env bash
 # heed compare on a corpus of a few hundred sentences: what it makes, that finished systems stay, and how it fails.
 #   compare_test.sh <the heed command>
-set -euo pipefail
-heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-faults=0
-fault() {
-  echo "$*"
-  faults=$((faults + 1))
-}
-expect() {  # $1 says what is expected; the output must hold each further argument
-  local what=$1 part
-  shift
-  for part in "$@"; do
-    grep -qF -- "$part" output || { fault "$what: '$part' is not in:"; cat output; }
-  done
-}
-fails() {  # $1 is the exit code, $2 a part of the message; the rest are arguments
-  local code=$1 part=$2 found=0
-  shift 2
-  "$heed" compare "$@" >output 2>&1 || found=$?
-  [ "$found" -eq "$code" ] || fault "$*: exit code $found, not $code"
-  expect "$*" "$part"
-}
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
 
 "$heed" corpus grammar data --pairs 300 --valid 0.1 --test 0.1 >/dev/null
 common=(--source data/train.en --target data/train.fr --valid-source data/valid.en --valid-target data/valid.fr
@@ -70,16 +47,16 @@ cp made/seq2seq-lstm*/model.safetensors kept
 scores output | cmp -s - first || { fault 'again: other scores'; cat output first; }
 cmp -s kept made/seq2seq-lstm*/model.safetensors || fault 'again: other weights'
 
-fails 1 'trained otherwise; --force replaces it' "${systems[@]}" "${common[@]}" --steps 7 --output made
-fails 1 'at least two systems' rnnsearch "${common[@]}" --steps 6 --output x
-fails 1 'is there twice' rnnsearch rnnsearch "${common[@]}" --steps 6 --output x
-fails 1 'did you mean luong?' rnnsearch luon "${common[@]}" --steps 6 --output x
-fails 2 'did you mean dropout?' rnnsearch luong:dropuot=1 "${common[@]}" --steps 6 --output x
-fails 2 'expected name=value' rnnsearch luong:dropout "${common[@]}" --steps 6 --output x
-fails 1 'all systems have the same steps' rnnsearch luong:steps=3 "${common[@]}" --steps 6 --output x
-fails 1 'nothing ends this training' rnnsearch luong "${common[@]}" --output x
-fails 1 'say how long each system is trained' rnnsearch luong "${common[@]}" --patience 3 --output x
-fails 1 'data/train.align: it has' rnnsearch luong "${common[@]}" --steps 6 --gold data/train.align --output x
-fails 2 'required' rnnsearch luong "${common[@]}" --steps 6
+fails 1 'trained otherwise; --force replaces it' compare "${systems[@]}" "${common[@]}" --steps 7 --output made
+fails 1 'at least two systems' compare rnnsearch "${common[@]}" --steps 6 --output x
+fails 1 'is there twice' compare rnnsearch rnnsearch "${common[@]}" --steps 6 --output x
+fails 1 'did you mean luong?' compare rnnsearch luon "${common[@]}" --steps 6 --output x
+fails 2 'did you mean dropout?' compare rnnsearch luong:dropuot=1 "${common[@]}" --steps 6 --output x
+fails 2 'expected name=value' compare rnnsearch luong:dropout "${common[@]}" --steps 6 --output x
+fails 1 'all systems have the same steps' compare rnnsearch luong:steps=3 "${common[@]}" --steps 6 --output x
+fails 1 'nothing ends this training' compare rnnsearch luong "${common[@]}" --output x
+fails 1 'say how long each system is trained' compare rnnsearch luong "${common[@]}" --patience 3 --output x
+fails 1 'data/train.align: it has' compare rnnsearch luong "${common[@]}" --steps 6 --gold data/train.align --output x
+fails 2 'required' compare rnnsearch luong "${common[@]}" --steps 6
 [ ! -e x ] || fault 'a folder was made for a comparison that could not begin'
 [ $faults -eq 0 ]

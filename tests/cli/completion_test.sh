@@ -1,17 +1,8 @@
 #!/usr/bin/env bash
 # What `heed completion` prints: scripts that the shells can read, with every command and option in them.
 #   completion_test.sh <the heed command>
-set -euo pipefail
-heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-faults=0
-fault() {
-  echo "$*"
-  faults=$((faults + 1))
-}
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
 
 commands=$("$heed" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
 [ "$(wc -w <<<"$commands")" -ge 10 ] || fault "only these commands are listed: $commands"

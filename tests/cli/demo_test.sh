@@ -1,24 +1,8 @@
 #!/usr/bin/env bash
 # A demo of few steps: what it leaves, that it is used again, and what it refuses.
 #   demo_test.sh <the heed command>
-set -euo pipefail
-heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-faults=0
-fault() {
-  echo "$*"
-  faults=$((faults + 1))
-}
-expect() {  # $1 says what is expected; the output must hold each further argument
-  local what=$1 part
-  shift
-  for part in "$@"; do
-    grep -qF -- "$part" output || { fault "$what: '$part' is not in:"; cat output; }
-  done
-}
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
 
 "$heed" demo --pairs 600 --steps 6 >output 2>log
 expect 'demo' 'bahdanau attention' 'pairs for training' 'unseen sentences: BLEU' 'alignment error rate' 'heed-demo/model'

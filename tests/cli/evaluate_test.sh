@@ -1,31 +1,8 @@
 #!/usr/bin/env bash
 # What `heed evaluate` prints and how it fails.
 #   evaluate_test.sh <the heed command>
-set -euo pipefail
-heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-faults=0
-expect() {  # $1 says what is expected; the output must hold each further argument
-  local what=$1 part
-  shift
-  for part in "$@"; do
-    if ! grep -qF -- "$part" output; then
-      echo "$what: '$part' is not in:"
-      cat output
-      faults=$((faults + 1))
-    fi
-  done
-}
-fails() {  # $1 is the exit code, $2 a part of the message; the rest are arguments
-  local code=$1 part=$2 found=0
-  shift 2
-  "$heed" evaluate "$@" >output 2>&1 || found=$?
-  [ "$found" -eq "$code" ] || { echo "evaluate $*: exit code $found, not $code"; faults=$((faults + 1)); }
-  expect "evaluate $*" "$part"
-}
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
 
 printf '%s\n' 'The old dog sleeps in the garden.' 'It is 1,000.5 metres away.' >ref
 printf '%s\n' 'The old dog sleeps in a garden.' 'It is 1,000.5 metres away.' >good
@@ -61,16 +38,16 @@ expect 'alignments' 0.4000 0.6667 0.5000
 
 head -n 1 good >short
 : >nothing
-fails 1 '[evaluate] short has 1 lines, but ref has 2' -r ref short
-fails 1 'nothing is empty' -r nothing good
-fails 1 'missing' -r ref missing
-fails 1 'links, line 1: [alignment]' -a links --gold links --alignment-first 1
-fails 1 '--alignment and --gold go together' -a links
-fails 1 '--by-length needs --source' -r ref good --by-length x.svg
-fails 1 'there is no tokeniser 13b; did you mean 13a?' -r ref good --tokenize 13b
-fails 1 'compares at least two' -r ref good --significance
-fails 1 'give translations with --reference'
-fails 2 '--refrence' --refrence ref good
+fails 1 '[evaluate] short has 1 lines, but ref has 2' evaluate -r ref short
+fails 1 'nothing is empty' evaluate -r nothing good
+fails 1 'missing' evaluate -r ref missing
+fails 1 'links, line 1: [alignment]' evaluate -a links --gold links --alignment-first 1
+fails 1 '--alignment and --gold go together' evaluate -a links
+fails 1 '--by-length needs --source' evaluate -r ref good --by-length x.svg
+fails 1 'there is no tokeniser 13b; did you mean 13a?' evaluate -r ref good --tokenize 13b
+fails 1 'compares at least two' evaluate -r ref good --significance
+fails 1 'give translations with --reference' evaluate
+fails 2 '--refrence' evaluate --refrence ref good
 [ ! -e x.svg ]
 
 "$heed" evaluate --help >output

@@ -2,31 +2,8 @@
 # heed train, translate, score, info and models on a corpus of sixty sentences: what they make, how runs go on after they
 # were stopped or killed, and how they fail.
 #   translation_test.sh <the heed command>
-set -euo pipefail
-heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-faults=0
-fault() {
-  echo "$*"
-  faults=$((faults + 1))
-}
-expect() {  # $1 says what is expected; the output must hold each further argument
-  local what=$1 part
-  shift
-  for part in "$@"; do
-    grep -qF -- "$part" output || { fault "$what: '$part' is not in:"; cat output; }
-  done
-}
-fails() {  # $1 is the exit code, $2 a part of the message; the rest are arguments
-  local code=$1 part=$2 found=0
-  shift 2
-  "$heed" "$@" >output 2>&1 || found=$?
-  [ "$found" -eq "$code" ] || fault "$*: exit code $found, not $code"
-  expect "$*" "$part"
-}
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
 
 nouns=(house:haus dog:hund cat:kater tree:baum car:wagen)
 adjectives=(small:kleine big:grosse red:rote old:alte)

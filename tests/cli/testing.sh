@@ -1,0 +1,27 @@
+# What every text test of the command begins with: the command in $heed, an empty folder to work in, and words to say
+# what is expected. Sourced with the test's own arguments; a test ends with `[ $faults -eq 0 ]`.
+set -euo pipefail
+heed=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+faults=0
+fault() {
+  echo "$*"
+  faults=$((faults + 1))
+}
+expect() {  # $1 says what is expected; the output must hold each further argument
+  local what=$1 part
+  shift
+  for part in "$@"; do
+    grep -qF -- "$part" output || { fault "$what: '$part' is not in:"; cat output; }
+  done
+}
+fails() {  # $1 is the exit code, $2 a part of the message; the rest are arguments
+  local code=$1 part=$2 found=0
+  shift 2
+  "$heed" "$@" >output 2>&1 || found=$?
+  [ "$found" -eq "$code" ] || fault "$*: exit code $found, not $code"
+  expect "$*" "$part"
+}
