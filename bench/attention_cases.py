@@ -25,25 +25,23 @@ def lanes(name, **ways):
     )
 
 
-def dot_lanes(name):
-    return lanes(
-        name,
-        sdpa=("torch", "sdpa"),
-        flex=("compiled", "flex"),
-        jax=("jax", "nn", "composed"),
-        composed=("torch", "composed"),
-        compiled=("compiled", "composed"),
-    )
+def dot_lanes(name, storing=True):
+    """Without `storing`, only the ways that never hold the n × n matrix."""
+    fused = {"sdpa": ("torch", "sdpa"), "flex": ("compiled", "flex")}
+    stored = {"jax": ("jax", "nn", "composed"), "composed": ("torch", "composed"), "compiled": ("compiled", "composed")}
+    return lanes(name, **fused, **(stored if storing else {}))
 
 
 def scaled_dot(n, training):
     name = f"dot,n={n},training={int(training)}"
     peak, factor = (0.5, 1.3) if training else (0.65, 1.2)
+    # At n = 8192 one n × n matrix of all heads takes 2.1 GB; several of them, and minutes a call, are far from the best.
+    storing = n < 8192 or not training
     return attention_case(
         name,
         f"scaled dot, n = {n}, {'forward + backward' if training else 'forward'}",
         dot_flops(n, training=training),
-        lanes=dot_lanes(name),
+        lanes=dot_lanes(name, storing),
         bars=(
             Bar("of_peak", peak, True, f"≥ {peak:.0%} of FMA peak"),
             Bar("speedup", factor, True, f"≥ {factor} × the best peer"),

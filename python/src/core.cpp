@@ -100,7 +100,7 @@ heed::AttentionOptions options_from(const nb::dict& given) {
 Var with_four_axes(const Var& x, const char* name) {
   heed::require(x.rank() >= 2 && x.rank() <= 4,
                 "[attend] {} has shape {}; [n, d], [batch, n, d] and [batch, heads, n, d] are possible", name,
-                x.shape().text());
+                x.shape());
   const Index batch = x.rank() >= 3 ? x.size(0) : 1, heads = x.rank() == 4 ? x.size(1) : 1;
   return reshape(x, Shape{batch, heads, x.size(-2), x.size(-1)});
 }
@@ -116,7 +116,7 @@ class Attended {
         v_(Var::leaf(view_of(v))) {
     const Var queries = with_four_axes(q_, "q"), keys = with_four_axes(k_, "k"), values = with_four_axes(v_, "v");
     heed::require(q_.rank() == k_.rank() && k_.rank() == v_.rank(), "[attend] q {}, k {} and v {} differ in axes",
-                  q_.shape().text(), k_.shape().text(), v_.shape().text());
+                  q_.shape(), k_.shape(), v_.shape());
     heed::AttentionOptions options = options_from(given);
     options.query_width = queries.size(-1);
     options.key_width = keys.size(-1);
@@ -128,8 +128,8 @@ class Attended {
     for (const auto& [name, array] : parameters) {
       Tensor value = view_of(array);
       Tensor& target = const_cast<Var&>(parameters_->at(name)).value();
-      heed::require(value.shape() == target.shape(), "[attend] parameter {} has shape {}, not {}", name,
-                    target.shape().text(), value.shape().text());
+      heed::require(value.shape() == target.shape(), "[attend] parameter {} has shape {}, not {}", name, target.shape(),
+                    value.shape());
       std::copy_n(value.data(), value.size(), target.data());
     }
     Ids true_lengths;

@@ -10,12 +10,11 @@ namespace {
 
 void check_shapes(const Shape& q, const Shape& k, const Shape& v) {
   require(q.rank() == 4 && k.rank() == 4 && q[0] == k[0] && q[1] == k[1] && q[3] == k[3] && v == Shape{q[3]},
-          "[additive] queries {}, keys {} and weights {} do not fit", q.text(), k.text(), v.text());
+          "[additive] queries {}, keys {} and weights {} do not fit", q, k, v);
 }
 
 void check_lengths(const Ids& lengths, Index batch, Index m) {
-  require(lengths.shape() == Shape{batch}, "[additive] lengths {} do not fit a batch of {}", lengths.shape().text(),
-          batch);
+  require(lengths.shape() == Shape{batch}, "[additive] lengths {} do not fit a batch of {}", lengths.shape(), batch);
   for (Index b = 0; b < batch; ++b)
     require(lengths.at({b}) >= 0 && lengths.at({b}) <= m, "[additive] a length of {} is outside 0..{}", lengths.at({b}),
             m);

@@ -28,7 +28,7 @@ std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const
 
 Var with_heads(const Var& x, const char* what) {
   require(x.rank() == 3 || x.rank() == 4,
-          "[attention] {} have shape {}, not [batch, m, width] or [batch, heads, m, width]", what, x.shape().text());
+          "[attention] {} have shape {}, not [batch, m, width] or [batch, heads, m, width]", what, x.shape());
   if (x.rank() == 4) return x;
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }
@@ -61,7 +61,7 @@ Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room
 void check_past(const Past& past, const Memory& memory) {
   const auto check = [](const char* what, const Var& carried, const Shape& shape) {
     require(!carried || carried.shape() == shape, "[attention] the past {} {} do not fit this memory: {}", what,
-            carried.shape().text(), shape.text());
+            carried.shape(), shape);
   };
   const Shape weights{memory.batch(), memory.heads(), 1, memory.size()};
   check("weights", past.weights, weights);
@@ -73,8 +73,7 @@ void check_past(const Past& past, const Memory& memory) {
 
 Ids checked_lengths(const char* op, const Ids& lengths, Index batch, Index m) {
   if (!lengths) return Ids(Shape{batch}, static_cast<std::int32_t>(m));
-  require((lengths.shape() == Shape{batch}), "[{}] lengths {} do not fit a batch of {}", op, lengths.shape().text(),
-          batch);
+  require((lengths.shape() == Shape{batch}), "[{}] lengths {} do not fit a batch of {}", op, lengths.shape(), batch);
   Ids in_order = lengths.contiguous();
   for (const std::int32_t length : in_order.values())
     require(length >= 0 && length <= m, "[{}] a length of {} is outside 0..{}", op, length, m);
@@ -143,8 +142,8 @@ Carries Attention::carries() const {
 Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths) const {
   Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), {}, {}};
   require(memory.values.shape().leading(3) == memory.keys.shape().leading(3),
-          "[attention] keys {} and values {} do not belong together", keys.shape().text(), values.shape().text());
-  require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape().text());
+          "[attention] keys {} and values {} do not belong together", keys.shape(), values.shape());
+  require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape());
   memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
   memory.prepared = parts_->score->prepare(memory.keys, 0);
   return memory;
@@ -156,8 +155,8 @@ Memory Attention::extended(const Memory& memory, const Var& keys, const Var& val
   const Index m = memory.size(), more = more_keys.size(2);
   require(more_keys.shape().with(2, m) == memory.keys.shape() &&
               more_values.shape().with(2, m) == memory.values.shape() && more_values.size(2) == more,
-          "[attention] keys {} and values {} do not continue keys {} and values {}", keys.shape().text(),
-          values.shape().text(), memory.keys.shape().text(), memory.values.shape().text());
+          "[attention] keys {} and values {} do not continue keys {} and values {}", keys.shape(), values.shape(),
+          memory.keys.shape(), memory.values.shape());
   for (const std::int32_t length : memory.lengths.values())
     require(length == m, "[attention] a memory of {} with a sentence of length {} cannot grow", m, length);
   Memory longer = memory;
@@ -212,11 +211,11 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   Query query = asked;
   query.vectors = with_heads(asked.vectors, "queries");
   require(query.vectors.size(0) == memory.batch() && query.vectors.size(1) == memory.heads(),
-          "[attention] queries {} do not fit keys {}", query.vectors.shape().text(), memory.keys.shape().text());
+          "[attention] queries {} do not fit keys {}", query.vectors.shape(), memory.keys.shape());
   if (query.visible) {
     const Shape whole{memory.batch(), memory.heads(), query.count(), memory.size()};
     require(broadcast(query.visible.shape(), whole, "attention") == whole,
-            "[attention] a mask of shape {} does not fit {}", query.visible.shape().text(), whole.text());
+            "[attention] a mask of shape {} does not fit {}", query.visible.shape(), whole);
   }
   const Carries carried = carries();
   if (carried.any()) {

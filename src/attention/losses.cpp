@@ -24,8 +24,7 @@ Var pointer_distribution(const Var& p_gen, const Var& vocabulary, const Var& wei
 }
 
 Var guided_alignment_loss(const Var& weights, const Tensor& gold) {
-  require(gold.shape() == weights.shape(), "[guided] gold {} does not fit weights {}", gold.shape().text(),
-          weights.shape().text());
+  require(gold.shape() == weights.shape(), "[guided] gold {} does not fit weights {}", gold.shape(), weights.shape());
   const Index m = gold.size(-1);
   Tensor target = gold.copy();
   Index aligned = 0;
@@ -52,16 +51,16 @@ Var row_penalty(const Var& weights) {
 
 Var doubly_stochastic_penalty(const Var& weights, const Mask& real) {
   const Var looked = sum(weights, -2);  // [batch, m]
-  require(!real || real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape().text(),
-          looked.shape().text());
+  require(!real || real.shape() == looked.shape(), "[doubly_stochastic] mask {} does not fit {}", real.shape(),
+          looked.shape());
   return sum(square(Var(as_numbers(real, looked.shape())) - looked));
 }
 
 Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor& reward, double baseline,
                    const Reinforce& options) {
   require(reward.shape() == log_probability.shape() && reward.shape() == entropy.shape(),
-          "[reinforce] reward {}, log-probability {} and entropy {} differ", reward.shape().text(),
-          log_probability.shape().text(), entropy.shape().text());
+          "[reinforce] reward {}, log-probability {} and entropy {} differ", reward.shape(), log_probability.shape(),
+          entropy.shape());
   Tensor advantage = reward.copy();
   for (Real& r : advantage.values()) r = static_cast<Real>(options.reward_weight * (static_cast<double>(r) - baseline));
   return negate(sum(Var(advantage) * log_probability) + scale(sum(entropy), static_cast<Real>(options.entropy_weight)));
@@ -71,8 +70,7 @@ Var attention_over_attention(const Var& document, const Var& question, const Ids
                              const Ids& question_lengths) {
   require(document.rank() == 3 && question.rank() == 3 && document.size(0) == question.size(0) &&
               document.size(2) == question.size(2),
-          "[attention_over_attention] document {} and question {} do not fit", document.shape().text(),
-          question.shape().text());
+          "[attention_over_attention] document {} and question {} do not fit", document.shape(), question.shape());
   const Index batch = document.size(0), d = document.size(1), q = question.size(1);
   const char* op = "attention_over_attention";
   const Ids words = checked_lengths(op, document_lengths, batch, d),

@@ -98,10 +98,9 @@ std::vector<Index> batch_offsets(const Tensor& x, const Shape& batch) {
 }  // namespace
 
 Tensor product(const Tensor& a, const Tensor& b, const char* op) {
-  require(a.rank() >= 2 && b.rank() >= 2, "[{}] needs matrices, not shapes {} and {}", op, a.shape().text(),
-          b.shape().text());
+  require(a.rank() >= 2 && b.rank() >= 2, "[{}] needs matrices, not shapes {} and {}", op, a.shape(), b.shape());
   require(a.size(-1) == b.size(-2), "[{}] inner dimensions differ: {} and {} (shapes {} and {})", op, a.size(-1),
-          b.size(-2), a.shape().text(), b.shape().text());
+          b.size(-2), a.shape(), b.shape());
   const Index m = a.size(-2), k = a.size(-1), n = b.size(-1);
   if (b.rank() == 2 && a.rank() > 2)  // one product for the whole batch
     return product(as_rows(a), b, op).reshape(a.shape().with(-1, n));
@@ -167,8 +166,8 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 Mask fitted(const Mask& mask, const Shape& shape, const char* op) {
   if (!mask) return mask;
-  require(broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}", op,
-          mask.shape().text(), shape.text());
+  require(broadcast(mask.shape(), shape, op) == shape, "[{}] a mask of shape {} does not fit {}", op, mask.shape(),
+          shape);
   const Mask wide = mask.expand(shape);
   return wide.size(-1) <= 1 || wide.stride(-1) == 1 ? wide : wide.copy();
 }

@@ -125,8 +125,8 @@ void Gradients::settle() {
 
 void backward(const Var& output, const Tensor& seed, Gradients& into) {
   require(output.wants_gradient(), "[backward] the value does not depend on any variable");
-  require(seed.shape() == output.shape(), "[backward] the seed has shape {}, the value {}", seed.shape().text(),
-          output.shape().text());
+  require(seed.shape() == output.shape(), "[backward] the seed has shape {}, the value {}", seed.shape(),
+          output.shape());
   Engine engine(into);
   engine.give(output.node(), seed);
   engine.run();
@@ -134,7 +134,7 @@ void backward(const Var& output, const Tensor& seed, Gradients& into) {
 }
 
 void backward(const Var& loss, Gradients& into) {
-  require(loss.size() == 1, "[backward] a loss is one number, not shape {}", loss.shape().text());
+  require(loss.size() == 1, "[backward] a loss is one number, not shape {}", loss.shape());
   backward(loss, Tensor(loss.shape(), Real{1}), into);
 }
 
@@ -155,7 +155,7 @@ void detail::require_finite(const char* op, const char* what, const Tensor& tens
   const Tensor packed = tensor.contiguous();
   const Index bad = kernels::first_not_finite(packed.size(), packed.data());
   require(bad < 0, "[{}] made a {} that is not finite: {} at element {} of shape {}", op, what,
-          bad < 0 ? Real{0} : packed.data()[bad], bad, tensor.shape().text());
+          bad < 0 ? Real{0} : packed.data()[bad], bad, tensor.shape());
 }
 
 }  // namespace heed

@@ -10,6 +10,10 @@ namespace heed {
 int thread_count();
 // At most what OMP_THREAD_LIMIT allows.
 void set_thread_count(int count);
+// The same, unless it is 0: what a program's --threads means, of which 0 is "all".
+inline void limit_threads(Index count) {
+  if (count > 0) set_thread_count(static_cast<int>(count));
+}
 
 namespace detail {
 // Calls `body(context, begin, end)` over chunks that cover [0, size), one chunk a thread.

@@ -56,8 +56,7 @@ struct NamedLines {
 
 NamedLines read_lines(const std::string& path) {
   LineReader reader(path);
-  NamedLines file{reader.name(), {}};
-  for (std::string line; reader.next(line);) file.lines.push_back(line);
+  NamedLines file{reader.name(), reader.rest()};
   require(!file.lines.empty(), "[evaluate] {} is empty", file.name);
   return file;
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "heed/base/threads.h"
 #include "heed/cli/commands.h"
 #include "heed/data/text_file.h"
 #include "heed/metrics/perplexity.h"
@@ -19,6 +20,7 @@ struct ScoreOptions {
 };
 
 void run(const ScoreOptions& options) {
+  limit_threads(options.translator.threads);
   const std::vector<std::filesystem::path> folders(options.models.begin(), options.models.end());
   Translator translator(folders, options.translator,
                         [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "heed/base/threads.h"
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/training_flags.h"

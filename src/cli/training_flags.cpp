@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "heed/base/threads.h"
-
 namespace heed::cli {
 namespace {
 
@@ -49,9 +47,5 @@ void add_training_flags(CLI::App& command, const std::vector<std::string>& witho
 }
 
 void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
-
-void limit_threads(Index threads) {
-  if (threads > 0) set_thread_count(static_cast<int>(threads));
-}
 
 }  // namespace heed::cli

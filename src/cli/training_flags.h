@@ -20,7 +20,4 @@ void add_training_flags(CLI::App& command, const std::vector<std::string>& witho
 // A line on the standard error, where all that is told about a training goes.
 void say(const std::string& line);
 
-// A lone worker's ops may use as many threads as there are; who asks for one means one.
-void limit_threads(Index threads);
-
 }  // namespace heed::cli

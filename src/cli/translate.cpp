@@ -83,7 +83,7 @@ void run(TranslateOptions options) {
   require(options.search != "beam" || options.best <= search.beam, "--n-best: {} is more than the beam of {}",
           options.best, search.beam);
   search.best = options.best;
-  if (options.translator.threads > 0) set_thread_count(options.translator.threads);
+  limit_threads(options.translator.threads);
   LineReader input(options.input);
   const std::vector<std::filesystem::path> folders(options.models.begin(), options.models.end());
   const bool alone = ::isatty(STDERR_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0;

@@ -308,6 +308,12 @@ bool LineReader::next(std::string& line) {
   return true;
 }
 
+std::vector<std::string> LineReader::rest() {
+  std::vector<std::string> lines;
+  for (std::string line; next(line);) lines.push_back(line);
+  return lines;
+}
+
 std::vector<std::string_view> columns_of_line(std::string_view line) {
   std::vector<std::string_view> columns;
   for (std::size_t tab; (tab = line.find('\t')) != std::string_view::npos; line.remove_prefix(tab + 1))

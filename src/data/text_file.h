@@ -44,6 +44,8 @@ class LineReader {
 
   // False at the end of the file; `line` is then empty.
   bool next(std::string& line);
+  // All lines that are left.
+  std::vector<std::string> rest();
   // How many lines were given, which is the number of the last one, counted from 1.
   Index number() const { return number_; }
   const std::string& name() const { return bytes_.name(); }

@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "heed/base/real.h"
+#include "heed/models/symbols.h"
 
 namespace heed {
-
-// The same in every vocabulary. Padding has no id: what stands beyond a length is never looked at.
-inline constexpr std::int32_t kUnknown = 0, kBegin = 1, kEnd = 2;
 
 // Text as numbers and back. Immutable, and safe to use from several threads.
 class Vocabulary {

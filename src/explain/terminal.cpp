@@ -55,7 +55,7 @@ TerminalColour terminal_colour() {
 std::string draw_matrix(std::span<const std::string> outputs, std::span<const std::string> inputs,
                         const Tensor& weights, TerminalColour colour) {
   require((weights.shape() == Shape{static_cast<Index>(outputs.size()), static_cast<Index>(inputs.size())}),
-          "[draw_matrix] weights {} do not fit {} outputs and {} inputs", weights.shape().text(), outputs.size(),
+          "[draw_matrix] weights {} do not fit {} outputs and {} inputs", weights.shape(), outputs.size(),
           inputs.size());
   std::vector<std::vector<std::string>> columns, rows;
   std::size_t height = 0, margin = 0;

@@ -35,14 +35,6 @@ BackwardScratch backward_scratch(const AttentionInput& in, Real* at) {
   return s;
 }
 
-HWY_INLINE Real dot(Index n, const Real* a, const Real* b) {
-  V total = set(0);
-  for_each_vector(
-      n, [&](Index i) HWY_ATTR { total = hn::MulAdd(load(a + i), load(b + i), total); },
-      [&](Index i, Index rest) HWY_ATTR { total = hn::MulAdd(load_part(a + i, rest), load_part(b + i, rest), total); });
-  return sum_lanes(total);
-}
-
 // Over whole panels: p := e^{s - L}, ds := p (dp - D).
 HWY_INLINE void differentiate_row(Index n, Real log_sum, Real inner, Real* p, Real* ds) {
   const Index step = lanes();

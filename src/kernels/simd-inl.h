@@ -197,6 +197,15 @@ HWY_INLINE void transform(Index n, const Real* a, const Real* b, Real* y, const 
           HWY_ATTR { store_part(f(load_part(a + i, rest), load_part(b + i, rest)), y + i, rest); });
 }
 
+// Σ a[i] b[i].
+HWY_INLINE Real dot(Index n, const Real* a, const Real* b) {
+  V total = set(0);
+  for_each_vector(
+      n, [&](Index i) HWY_ATTR { total = hn::MulAdd(load(a + i), load(b + i), total); },
+      [&](Index i, Index rest) HWY_ATTR { total = hn::MulAdd(load_part(a + i, rest), load_part(b + i, rest), total); });
+  return sum_lanes(total);
+}
+
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

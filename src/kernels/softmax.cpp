@@ -48,14 +48,6 @@ HWY_INLINE Real sum_of_exp(Index n, const Real* x, Real shift, Real* y) {
   return sum_lanes(total);
 }
 
-HWY_INLINE Real dot(Index n, const Real* a, const Real* b) {
-  V total = set(0);
-  for_each_vector(
-      n, [&](Index i) HWY_ATTR { total = hn::MulAdd(load(a + i), load(b + i), total); },
-      [&](Index i, Index rest) HWY_ATTR { total = hn::MulAdd(load_part(a + i, rest), load_part(b + i, rest), total); });
-  return sum_lanes(total);
-}
-
 // The row as the maths sees it: positions that do not take part are -infinity.
 HWY_INLINE const Real* masked_row(Index n, const Real* x, const bool* allowed, Real* scratch) {
   if (!allowed) return x;

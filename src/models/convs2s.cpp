@@ -230,15 +230,12 @@ std::unique_ptr<TranslationConfig> convs2s_config(const std::string& preset) {
   return config;
 }
 
-const RegisterTranslationSystem convs2s{
-    {.name = "convs2s",
-     .summary = "gated convolutions, attention in every decoder layer",
-     .paper = "Gehring et al. 2017",
-     .presets = {"paper", "small"},
-     .config = convs2s_config,
-     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
-       return std::make_unique<ConvS2S>(scope, dynamic_cast<const ConvS2SConfig&>(config));
-     }}};
+const RegisterTranslationSystem convs2s{{.name = "convs2s",
+                                         .summary = "gated convolutions, attention in every decoder layer",
+                                         .paper = "Gehring et al. 2017",
+                                         .presets = {"paper", "small"},
+                                         .config = convs2s_config,
+                                         .make = make_model<ConvS2S, ConvS2SConfig>}};
 
 }  // namespace
 }  // namespace heed

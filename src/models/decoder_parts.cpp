@@ -9,14 +9,15 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
+#include "heed/models/symbols.h"
 
 namespace heed {
 namespace {
 
 void check_sentences(const Sentences& sentences) {
   require(sentences.ids.rank() == 2 && (sentences.lengths.shape() == Shape{sentences.batch()}),
-          "[translation] words {} and lengths {} are not [batch, longest] and [batch]", sentences.ids.shape().text(),
-          sentences.lengths.shape().text());
+          "[translation] words {} and lengths {} are not [batch, longest] and [batch]", sentences.ids.shape(),
+          sentences.lengths.shape());
 }
 
 // 1 for the real words of the batch, 0 for padding: [batch, longest].
@@ -27,14 +28,13 @@ Tensor real_places(const Sentences& sentences) {
 
 // The words that follow: [y1 .. yn, end] of [begin, y1 .. yn]; the unknown word in the padding.
 Ids following(const Sentences& previous) {
-  constexpr std::int32_t kEndOfSentence = 2;
-  Ids next(previous.ids.shape(), 0);
+  Ids next(previous.ids.shape(), kUnknown);
   const Ids ids = previous.ids.contiguous(), lengths = previous.lengths.contiguous();
   const Index n = previous.longest();
   for (Index b = 0; b < previous.batch(); ++b) {
     const Index length = lengths.data()[b];
     for (Index t = 0; t + 1 < length; ++t) next.data()[b * n + t] = ids.data()[b * n + t + 1];
-    if (length > 0) next.data()[b * n + length - 1] = kEndOfSentence;
+    if (length > 0) next.data()[b * n + length - 1] = kEnd;
   }
   return next;
 }
@@ -71,7 +71,7 @@ Ids real_words(const Sentences& sentences) {
   for (Index b = 0; b < sentences.batch(); ++b) {
     const Index length = lengths.data()[b];
     require(length >= 0 && length <= longest, "[translation] a length of {} is outside 0..{}", length, longest);
-    std::fill(words.data() + b * longest + length, words.data() + (b + 1) * longest, 0);
+    std::fill(words.data() + b * longest + length, words.data() + (b + 1) * longest, kUnknown);
   }
   return words;
 }

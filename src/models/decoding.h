@@ -63,7 +63,7 @@ class DecodingOf final : public Decoding {
     for (Index i = 0; i < source.batch(); ++i) sources_.push_back(i);
   }
   Step step(const Ids& previous) override {
-    require((previous.shape() == Shape{rows()}), "[decoding] {} words for {} rows", previous.shape().text(), rows());
+    require((previous.shape() == Shape{rows()}), "[decoding] {} words for {} rows", previous.shape(), rows());
     const NoGradient off;
     return model_.step(encoded_, state_, previous);
   }

@@ -180,9 +180,7 @@ const RegisterTranslationSystem luong{
      .paper = "Luong, Pham, Manning 2015",
      .presets = {"paper", "small"},
      .config = luong_config,
-     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
-       return std::make_unique<Luong>(scope, dynamic_cast<const LuongConfig&>(config));
-     }}};
+     .make = make_model<Luong, LuongConfig>}};
 
 }  // namespace
 }  // namespace heed

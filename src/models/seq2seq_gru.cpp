@@ -112,9 +112,7 @@ const RegisterTranslationSystem seq2seq_gru{
      .paper = "Cho et al. 2014",
      .presets = {"paper", "small"},
      .config = seq2seq_gru_config,
-     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
-       return std::make_unique<Seq2SeqGru>(scope, dynamic_cast<const Seq2SeqGruConfig&>(config));
-     }}};
+     .make = make_model<Seq2SeqGru, Seq2SeqGruConfig>}};
 
 }  // namespace
 }  // namespace heed

@@ -75,15 +75,12 @@ std::unique_ptr<TranslationConfig> seq2seq_lstm_config(const std::string& preset
   return config;
 }
 
-const RegisterTranslationSystem seq2seq_lstm{
-    {.name = "seq2seq-lstm",
-     .summary = "stacked LSTMs, the source read backwards, no attention",
-     .paper = "Sutskever, Vinyals, Le 2014",
-     .presets = {"paper", "small"},
-     .config = seq2seq_lstm_config,
-     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
-       return std::make_unique<Seq2SeqLstm>(scope, dynamic_cast<const Seq2SeqLstmConfig&>(config));
-     }}};
+const RegisterTranslationSystem seq2seq_lstm{{.name = "seq2seq-lstm",
+                                              .summary = "stacked LSTMs, the source read backwards, no attention",
+                                              .paper = "Sutskever, Vinyals, Le 2014",
+                                              .presets = {"paper", "small"},
+                                              .config = seq2seq_lstm_config,
+                                              .make = make_model<Seq2SeqLstm, Seq2SeqLstmConfig>}};
 
 }  // namespace
 }  // namespace heed

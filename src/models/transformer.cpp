@@ -3,34 +3,24 @@
 #include <cmath>
 
 #include "heed/autograd/ops/elementwise.h"
-#include "heed/autograd/ops/embedding.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
-#include "heed/base/spelling.h"
-#include "heed/models/decoding.h"
 
 namespace heed {
 namespace {
 
-void require_one_of(const char* field, const std::string& value, const std::vector<std::string>& known) {
-  require(std::find(known.begin(), known.end(), value) != known.end(), "[transformer] {} cannot be {}{}", field, value,
-          did_you_mean(value, known));
-}
-
 TransformerConfig checked(const TransformerConfig& config) {
-  require(config.layers > 0 && config.decoder_layers > 0, "[transformer] needs layers, not {} and {}", config.layers,
-          config.decoder_layers);
-  require(config.width > 0 && config.feed_forward > 0, "[transformer] widths must be positive: {} and {}", config.width,
-          config.feed_forward);
-  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "[transformer] vocabularies of {} and {} words",
-          config.source_vocabulary, config.target_vocabulary);
-  require(config.dropout >= 0 && config.dropout < 1, "[transformer] a dropout of {} is outside 0..1", config.dropout);
+  check_common("transformer", config, config.dropout);
+  check_positive("transformer", {{"layers", config.layers},
+                                 {"decoder-layers", config.decoder_layers},
+                                 {"width", config.width},
+                                 {"feed-forward", config.feed_forward}});
+  check_one_of("transformer", "norm", config.norm, {"post", "pre"});
+  check_one_of("transformer", "positions", config.positions, {"sinusoidal", "relative", "alibi", "rotary", "none"});
+  check_one_of("transformer", "tied", config.tied, {"all", "output", "none"});
   require(config.neighbours >= 0, "[transformer] {} neighbours", config.neighbours);
   require(config.alignment_layer >= 0 && config.alignment_layer <= config.decoder_layers,
           "[transformer] alignment layer {} of {}", config.alignment_layer, config.decoder_layers);
-  require_one_of("norm", config.norm, {"post", "pre"});
-  require_one_of("positions", config.positions, {"sinusoidal", "relative", "alibi", "rotary", "none"});
-  require_one_of("tied", config.tied, {"all", "output", "none"});
   require(config.tied != "all" || config.source_vocabulary == config.target_vocabulary,
           "[transformer] one table for both sides needs one vocabulary, not {} and {} words", config.source_vocabulary,
           config.target_vocabulary);
@@ -116,28 +106,24 @@ Tensor Transformer::sinusoids(Index first, Index count, Index width) {
   return table;
 }
 
-Var Transformer::dropped(const Var& x, Random* random) const {
-  return random ? dropout(x, config_.dropout, random->next()) : x;
-}
-
 template <class Sublayer>
 Var Transformer::around(const LayerNorm& norm, const Var& x, Random* random, const Sublayer& sublayer) const {
-  if (pre_norm_) return x + dropped(sublayer(norm(x)), random);
-  return norm(dropped(sublayer(x), random), x);
+  if (pre_norm_) return x + dropped(sublayer(norm(x)), config_.dropout, random);
+  return norm(dropped(sublayer(x), config_.dropout, random), x);
 }
 
 Var Transformer::feed(const FeedForward& layer, const Var& x, Random* random) const {
-  return layer.outer(dropped(layer.inner(x), random));
+  return layer.outer(dropped(layer.inner(x), config_.dropout, random));
 }
 
 Var Transformer::embed(const Embedding& table, const Ids& ids, Index first, Random* random) const {
   Var x = scale(table(ids), static_cast<Real>(std::sqrt(static_cast<double>(config_.width))));
   if (config_.positions == "sinusoidal") x = x + Var(sinusoids(first, ids.size(1), config_.width));
-  return dropped(x, random);
+  return dropped(x, config_.dropout, random);
 }
 
 Var Transformer::encoded(const Sentences& source, const ForwardOptions& options) const {
-  Var x = embed(source_table_, source.ids, 0, options.random);
+  Var x = embed(source_table_, real_words(source), 0, options.random);
   for (std::size_t i = 0; i < encoder_.size(); ++i) {
     const EncoderLayer& layer = encoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
@@ -159,7 +145,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
                                    const ForwardOptions& options) const {
   TeacherForced result;
   const Var read = encoded(source, options);
-  Var x = embed(target_table_, previous.ids, 0, options.random);
+  Var x = embed(target_table_, real_words(previous), 0, options.random);
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
     const DecoderLayer& layer = decoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
@@ -217,10 +203,6 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
   return result;
 }
 
-std::unique_ptr<Decoding> Transformer::start(const Sentences& source) const {
-  return std::make_unique<DecodingOf<Transformer>>(*this, source);
-}
-
 namespace {
 
 std::unique_ptr<TranslationConfig> transformer_config(const std::string& preset) {
@@ -240,9 +222,7 @@ const RegisterTranslationSystem transformer{
      .paper = "Vaswani et al. 2017",
      .presets = {"paper", "big", "small"},
      .config = transformer_config,
-     .make = [](const Scope& scope, const TranslationConfig& config) -> std::unique_ptr<TranslationModel> {
-       return std::make_unique<Transformer>(scope, dynamic_cast<const TransformerConfig&>(config));
-     }}};
+     .make = make_model<Transformer, TransformerConfig>}};
 
 }  // namespace
 }  // namespace heed

@@ -3,9 +3,8 @@
 #include <vector>
 
 #include "heed/attention/multi_head.h"
-#include "heed/models/translation.h"
-#include "heed/nn/embedding.h"
-#include "heed/nn/linear.h"
+#include "heed/models/decoder_parts.h"
+#include "heed/models/decoding.h"
 #include "heed/nn/norm.h"
 
 namespace heed {
@@ -38,14 +37,16 @@ class Transformer final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
-  std::unique_ptr<Decoding> start(const Sentences& source) const override;
+  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+    return std::make_unique<DecodingOf<Transformer>>(*this, source);
+  }
 
   // For DecodingOf. The memories are those of the decoder's layers: of the source, and of the words so far.
   struct Encoded {
     std::vector<Memory> source;
     template <class Visitor>
     void each(Visitor&& visit) {
-      for (Memory& memory : source) memory.each(visit);
+      each_in(source, visit);
     }
   };
   struct State {
@@ -53,7 +54,7 @@ class Transformer final : public TranslationModel {
     Index position = 0;
     template <class Visitor>
     void each(Visitor&& visit) {
-      for (Memory& memory : words) memory.each(visit);
+      each_in(words, visit);
     }
   };
   Encoded encode(const Sentences& source) const;
@@ -81,7 +82,6 @@ class Transformer final : public TranslationModel {
   // What happens around a sublayer; `random` is null outside training.
   template <class Sublayer>
   Var around(const LayerNorm& norm, const Var& x, Random* random, const Sublayer& sublayer) const;
-  Var dropped(const Var& x, Random* random) const;
   Var feed(const FeedForward& layer, const Var& x, Random* random) const;
   Var embed(const Embedding& table, const Ids& ids, Index first, Random* random) const;
   Var encoded(const Sentences& source, const ForwardOptions& options) const;

@@ -87,6 +87,12 @@ struct TranslationSystem {
   std::function<std::unique_ptr<TranslationModel>(const Scope&, const TranslationConfig&)> make;
 };
 
+// For `make`: the model of a configuration that `config` gave.
+template <class Model, class Config>
+std::unique_ptr<TranslationModel> make_model(const Scope& scope, const TranslationConfig& config) {
+  return std::make_unique<Model>(scope, dynamic_cast<const Config&>(config));
+}
+
 const std::vector<TranslationSystem>& translation_systems();
 // An Error with the nearest known name if there is none.
 const TranslationSystem& translation_system_named(const std::string& name);

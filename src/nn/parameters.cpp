@@ -29,7 +29,7 @@ Initialiser normal(double deviation) {
 
 Initialiser glorot() {
   return [](Tensor& tensor, RandomKey key) {
-    require(tensor.rank() >= 2, "[glorot] needs a matrix, not shape {}", tensor.shape().text());
+    require(tensor.rank() >= 2, "[glorot] needs a matrix, not shape {}", tensor.shape());
     const double fans = static_cast<double>(tensor.size(-1) + tensor.size(-2));
     const double limit = std::sqrt(6.0 / std::max(1.0, fans));
     uniform(-limit, limit)(tensor, key);
@@ -38,7 +38,7 @@ Initialiser glorot() {
 
 Initialiser orthogonal() {
   return [](Tensor& tensor, RandomKey key) {
-    require(tensor.rank() == 2, "[orthogonal] needs a matrix, not shape {}", tensor.shape().text());
+    require(tensor.rank() == 2, "[orthogonal] needs a matrix, not shape {}", tensor.shape());
     const Index rows = tensor.size(0), columns = tensor.size(1);
     const Index width = columns > rows && columns % rows == 0 ? rows : columns;  // of one block
     const Index vectors = std::min(rows, width), length = std::max(rows, width);

@@ -68,7 +68,7 @@ Decoding::Step EnsembleDecoding::step(const Ids& previous) {
     Step step = members_[k]->step(previous);
     require(words.empty() || step.log_probabilities.shape() == words[0].shape(),
             "[ensemble] models do not fit together: log-probabilities {} and {}",
-            words.empty() ? "" : words[0].shape().text(), step.log_probabilities.shape().text());
+            words.empty() ? Shape{} : words[0].shape(), step.log_probabilities.shape());
     words.push_back(std::move(step.log_probabilities));
     if (!step.weights || (!weights.empty() && step.weights.shape() != weights[0].shape())) continue;
     weights.push_back(std::move(step.weights));

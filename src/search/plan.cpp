@@ -19,7 +19,7 @@ double length_penalty(Index length, double alpha) {
 }
 
 double coverage_penalty(const Tensor& weights, double beta) {
-  require(weights.rank() == 2, "[coverage_penalty] weights {} are not [n, m]", weights.shape().text());
+  require(weights.rank() == 2, "[coverage_penalty] weights {} are not [n, m]", weights.shape());
   constexpr double kLeast = 1e-6;
   const Tensor rows = weights.contiguous();
   const Index n = rows.size(0), m = rows.size(1);
@@ -35,7 +35,7 @@ double coverage_penalty(const Tensor& weights, double beta) {
 SearchPlan::SearchPlan(const char* who, const Decoding& decoding, const Ids& lengths, const SearchOptions& options)
     : who_(who), options_(options) {
   require(lengths.rank() == 1 && lengths.size() == decoding.rows(), "[{}] {} lengths for {} sources", who,
-          lengths.shape().text(), decoding.rows());
+          lengths.shape(), decoding.rows());
   require(options.beam >= 1, "[{}] the beam must be at least 1 wide, not {}", who, options.beam);
   require(options.best >= 1, "[{}] at least 1 hypothesis must be asked for, not {}", who, options.best);
   require(options.length_penalty >= 0 && options.coverage_penalty >= 0,
@@ -77,15 +77,13 @@ Tensor SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& pre
   const Decoding::Step step = decoding.step(ids_of(previous));
   const Tensor& next = step.log_probabilities;
   require(next.rank() == 2 && next.size(0) == rows && next.size(1) > options_.end,
-          "[{}] log-probabilities {} do not fit {} rows and the end symbol {}", who_, next.shape().text(), rows,
-          options_.end);
+          "[{}] log-probabilities {} do not fit {} rows and the end symbol {}", who_, next.shape(), rows, options_.end);
   require(largest_forced_ < next.size(1), "[{}] a prefix has the word {} of a vocabulary of {}", who_, largest_forced_,
           next.size(1));
   const Tensor& weights = step.weights;
   if (weights)
     require(weights.rank() == 2 && weights.size(0) == rows && weights.size(1) >= widest_,
-            "[{}] weights {} do not fit {} rows and sources of up to {} words", who_, weights.shape().text(), rows,
-            widest_);
+            "[{}] weights {} do not fit {} rows and sources of up to {} words", who_, weights.shape(), rows, widest_);
   else
     require(options_.coverage_penalty == 0, "[{}] a coverage penalty needs a model with attention", who_);
   history.begin_step(weights ? weights.contiguous() : Tensor());

@@ -24,8 +24,7 @@ void require_same_names_and_shapes(const std::string& path, const SafetensorsFil
     if (!file.contains(entry.name)) {
       missing.push_back(Quoted{entry.name}.shown());
     } else if (const Shape found = file.info(entry.name).shape; !(found == entry.var.shape())) {
-      misshapen.push_back(
-          fmt::format("{} is {} and should be {}", Quoted{entry.name}, found.text(), entry.var.shape().text()));
+      misshapen.push_back(fmt::format("{} is {} and should be {}", Quoted{entry.name}, found, entry.var.shape()));
     }
   }
   for (const std::string& name : file.names())

@@ -225,7 +225,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     // Shape keeps the product far enough from the end of the range.
     const std::size_t needed = static_cast<std::size_t>(shape.size()) * bytes_of(*dtype_);
     require(end - begin == needed, "{}: tensor {} of {} {} needs {} bytes, but its data_offsets {}..{} hold {}", file_,
-            Quoted{name_}, name_of(*dtype_), shape.text(), needed, begin, end, end - begin);
+            Quoted{name_}, name_of(*dtype_), shape, needed, begin, end, end - begin);
     header_.entries.emplace(name_, SafetensorsHeader::Entry{*dtype_, shape, begin, end});
   }
   // Always throws; true only so that it can stand in a return.

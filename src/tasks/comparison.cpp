@@ -147,7 +147,7 @@ Comparison compare_translation(const ComparisonOptions& options, const Say& say)
   fs::create_directories(options.output);
   share_vocabularies(options, plans, say);
   const int threads = static_cast<int>(plans[0].training.threads);
-  if (threads > 0) set_thread_count(threads);
+  limit_threads(threads);
   Comparison comparison{{}, parse_list(plans[0].training.metrics).front(), 0};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     say(fmt::format("{} ({} of {})", options.systems[i], i + 1, plans.size()));

@@ -60,10 +60,8 @@ Sentences rows_of(const Sentences& all, Index begin, Index end) {
 // All lines of the files; one that is not UTF-8 counts as empty.
 std::vector<std::string> lines_of(const std::string& files) {
   std::vector<std::string> lines;
-  for (const std::string& file : parse_list(files)) {
-    LineReader reader(file);
-    for (std::string line; reader.next(line);) lines.push_back(valid_utf8(line) ? line : "");
-  }
+  for (const std::string& file : parse_list(files))
+    for (std::string& line : LineReader(file).rest()) lines.push_back(valid_utf8(line) ? std::move(line) : "");
   return lines;
 }
 
@@ -161,11 +159,13 @@ std::vector<std::string> TranslationTask::translations_of_validation() {
 std::vector<ValidationScore> TranslationTask::validate() {
   if (validation_.empty()) return {};
   std::vector<ValidationScore> scores;
-  const double loss = cross_entropy_of_validation();
   const std::vector<std::string> metrics = parse_list(training_.metrics);
-  std::vector<std::string> texts;
-  if (std::any_of(metrics.begin(), metrics.end(), [](const std::string& m) { return m == "bleu" || m == "chrf"; }))
-    texts = translations_of_validation();
+  const auto asked_for = [&metrics](const char* one, const char* other) {
+    return std::any_of(metrics.begin(), metrics.end(), [&](const std::string& m) { return m == one || m == other; });
+  };
+  const double loss = asked_for("cross-entropy", "perplexity") ? cross_entropy_of_validation() : 0;
+  const std::vector<std::string> texts =
+      asked_for("bleu", "chrf") ? translations_of_validation() : std::vector<std::string>{};
   for (const std::string& metric : metrics) {
     if (metric == "bleu") scores.push_back({metric, corpus_bleu(texts, references_).score, true});
     if (metric == "chrf") scores.push_back({metric, corpus_chrf(texts, references_), true});

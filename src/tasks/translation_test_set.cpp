@@ -13,8 +13,7 @@ namespace {
 
 std::vector<std::string> lines_of(const std::string& path) {
   LineReader reader(path);
-  std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  std::vector<std::string> lines = reader.rest();
   require(!lines.empty(), "{}: it is empty", reader.name());
   return lines;
 }

@@ -22,7 +22,7 @@ WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t
                           std::span<const std::int32_t> target_ids, const Tensor& weights) {
   const Index n = static_cast<Index>(target_ids.size()), m = static_cast<Index>(source_ids.size());
   require((weights.shape() == Shape{n + 1, m + 1}), "[alignment] weights {} are not those of {} and {} pieces",
-          weights.shape().text(), n, m);
+          weights.shape(), n, m);
   const std::vector<Index> source_words = source.word_of(source_ids), target_words = target.word_of(target_ids);
   WordAlignment result{words_of(source, source_ids, source_words), words_of(target, target_ids, target_words), {}};
   const Index rows = static_cast<Index>(result.target.size()), columns = static_cast<Index>(result.source.size());

@@ -3,7 +3,6 @@
 #include <array>
 #include <initializer_list>
 #include <span>
-#include <string>
 
 #include "heed/base/error.h"
 #include "heed/base/real.h"
@@ -59,20 +58,19 @@ class Shape {
   Shape leading(int axes) const { return Shape(sizes().first(static_cast<std::size_t>(axes))); }
   // The axis as 0..rank-1, or an error that names the op.
   int axis(int axis, const char* op) const {
-    require(axis >= -rank_ && axis < rank_, "[{}] axis {} does not exist in shape {}", op, axis, text());
+    require(axis >= -rank_ && axis < rank_, "[{}] axis {} does not exist in shape [{}]", op, axis,
+            fmt::join(sizes(), ", "));
     return axis < 0 ? axis + rank_ : axis;
   }
-
-  std::string text() const { return fmt::format("[{}]", fmt::join(sizes(), ", ")); }
 
  private:
   void check() {
     size_ = 1;
     for (const Index size : sizes()) {
-      require(size >= 0, "[shape] negative size {} in {}", size, text());
+      require(size >= 0, "[shape] negative size {} in [{}]", size, fmt::join(sizes(), ", "));
       // Half of the range stays free, so that a byte count of any element type cannot overflow either.
       require(!__builtin_mul_overflow(size_, size, &size_) && size_ <= (Index{1} << 58),
-              "[shape] the number of elements of {} overflows", text());
+              "[shape] the number of elements of [{}] overflows", fmt::join(sizes(), ", "));
     }
   }
 
@@ -81,6 +79,19 @@ class Shape {
   Index size_ = 1;
 };
 
+}  // namespace heed
+
+// "[2, 3]". Messages take the shape itself: it is written out only when a check fails.
+template <>
+struct fmt::formatter<heed::Shape> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  auto format(const heed::Shape& shape, format_context& context) const {
+    return fmt::format_to(context.out(), "[{}]", fmt::join(shape.sizes(), ", "));
+  }
+};
+
+namespace heed {
+
 // The shape both broadcast to: axes are matched from the last one; a size of 1 is repeated.
 inline Shape broadcast(const Shape& a, const Shape& b, const char* op) {
   if (a == b) return a;
@@ -88,8 +99,7 @@ inline Shape broadcast(const Shape& a, const Shape& b, const char* op) {
   std::array<Index, Shape::kMaxRank> sizes{};
   for (int i = 1; i <= rank; ++i) {
     const Index x = i <= a.rank() ? a[-i] : 1, y = i <= b.rank() ? b[-i] : 1;
-    require(x == y || x == 1 || y == 1, "[{}] shapes {} and {} do not broadcast: {} against {}", op, a.text(), b.text(),
-            x, y);
+    require(x == y || x == 1 || y == 1, "[{}] shapes {} and {} do not broadcast: {} against {}", op, a, b, x, y);
     sizes[static_cast<std::size_t>(rank - i)] = x == 1 ? y : x;
   }
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));

@@ -30,7 +30,7 @@ class TensorOf {
   TensorOf(const Shape& shape, T fill) : TensorOf(shape) { std::fill_n(data_, size(), fill); }
   TensorOf(const Shape& shape, std::span<const T> values) : TensorOf(shape) {
     require(static_cast<Index>(values.size()) == size(), "[tensor] {} values do not fill shape {}", values.size(),
-            shape.text());
+            shape);
     std::copy(values.begin(), values.end(), data_);
   }
   TensorOf(const Shape& shape, std::initializer_list<T> values)
@@ -53,12 +53,11 @@ class TensorOf {
   std::span<T> values() { return {data_, static_cast<std::size_t>(size())}; }
   std::span<const T> values() const { return {data_, static_cast<std::size_t>(size())}; }
   T item() const {
-    require(size() == 1, "[item] a tensor of shape {} is not one number", shape_.text());
+    require(size() == 1, "[item] a tensor of shape {} is not one number", shape_);
     return *data_;
   }
   T at(std::initializer_list<Index> position) const {
-    require(static_cast<int>(position.size()) == rank(), "[at] {} indices for shape {}", position.size(),
-            shape_.text());
+    require(static_cast<int>(position.size()) == rank(), "[at] {} indices for shape {}", position.size(), shape_);
     Index offset = 0;
     int axis = 0;
     for (const Index i : position) {
@@ -93,8 +92,8 @@ class TensorOf {
 
   // The same numbers in another shape. Copies only if the layout forces it.
   TensorOf reshape(const Shape& shape) const {
-    require(shape.size() == size(), "[reshape] shape {} ({} elements) cannot become {} ({} elements)", shape_.text(),
-            size(), shape.text(), shape.size());
+    require(shape.size() == size(), "[reshape] shape {} ({} elements) cannot become {} ({} elements)", shape_, size(),
+            shape, shape.size());
     TensorOf view = contiguous();
     view.shape_ = shape;
     view.strides_ = packed_strides(shape);
@@ -112,7 +111,7 @@ class TensorOf {
   TensorOf slice(int axis, Index begin, Index end) const {
     axis = shape_.axis(axis, "slice");
     require(0 <= begin && begin <= end && end <= shape_[axis], "[slice] range {}..{} is outside axis {} of shape {}",
-            begin, end, axis, shape_.text());
+            begin, end, axis, shape_);
     TensorOf view = *this;
     view.shape_ = shape_.with(axis, end - begin);
     view.data_ += begin * stride(axis);
@@ -120,8 +119,7 @@ class TensorOf {
   }
   // Repeats axes of size 1 (and missing leading axes) without copying: their stride becomes 0.
   TensorOf expand(const Shape& shape) const {
-    require(broadcast(shape_, shape, "expand") == shape, "[expand] shape {} does not expand to {}", shape_.text(),
-            shape.text());
+    require(broadcast(shape_, shape, "expand") == shape, "[expand] shape {} does not expand to {}", shape_, shape);
     TensorOf view = *this;
     view.shape_ = shape;
     for (int i = 1; i <= shape.rank(); ++i) {

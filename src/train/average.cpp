@@ -55,8 +55,8 @@ void WeightAverage::check_fit(const Parameters& parameters) const {
           entries.size(), averages_.size());
   for (std::size_t i = 0; i < entries.size(); ++i)
     require(entries[i].name == averages_[i].name && entries[i].var.shape() == averages_[i].tensor.shape(),
-            "[average] parameter {} {} does not fit the average of {} {}", entries[i].name,
-            entries[i].var.shape().text(), averages_[i].name, averages_[i].tensor.shape().text());
+            "[average] parameter {} {} does not fit the average of {} {}", entries[i].name, entries[i].var.shape(),
+            averages_[i].name, averages_[i].tensor.shape());
 }
 
 TrainingState WeightAverage::state() const {
@@ -73,7 +73,7 @@ void WeightAverage::load_state(const TrainingState& state) {
   for (const NamedTensor& average : averages_) {
     const Tensor& tensor = state.tensor(average.name, "average");
     require(tensor.shape() == average.tensor.shape(), "[average] the saved average of {} has shape {}, not {}",
-            average.name, tensor.shape().text(), average.tensor.shape().text());
+            average.name, tensor.shape(), average.tensor.shape());
     loaded.push_back({average.name, tensor.copy()});
   }
   averages_ = std::move(loaded);

@@ -35,7 +35,7 @@ void load_state(Parameters& parameters, const TrainingState& state) {
   for (const Parameters::Entry& entry : parameters.entries()) {
     const Shape found = state.tensor(entry.name, "train").shape();
     require(found == entry.var.shape(), "[train] parameter {} is {} in the checkpoint and {} in the model", entry.name,
-            found.text(), entry.var.shape().text());
+            found, entry.var.shape());
   }
   for (Parameters::Entry& entry : parameters.entries())
     std::copy_n(state.tensor(entry.name, "train").data(), entry.var.size(), entry.var.value().data());

@@ -105,7 +105,7 @@ void Optimiser::step(Parameters& parameters, const Gradients& gradients, Real le
     Tensor& value = entry.var.value();
     const Tensor dense = gradient->sparse() ? Tensor() : gradient->to_dense(value.shape()).contiguous();
     require(!dense || dense.shape() == value.shape(), "[optimiser] the gradient of {} has shape {}, the parameter {}",
-            entry.name, dense.shape().text(), value.shape().text());
+            entry.name, dense.shape(), value.shape());
 
     Slots& slots = slots_[entry.name];
     while (slots.tensors.size() < slot_names_.size()) slots.tensors.emplace_back(value.shape(), Real{0});
@@ -123,7 +123,7 @@ void Optimiser::step(Parameters& parameters, const Gradients& gradients, Real le
     }
     for (std::size_t i = 0; i < slots.tensors.size(); ++i) {
       require(slots.tensors[i].shape() == value.shape(), "[optimiser] the {} of {} has shape {}, the parameter {}",
-              slot_names_[i], entry.name, slots.tensors[i].shape().text(), value.shape().text());
+              slot_names_[i], entry.name, slots.tensors[i].shape(), value.shape());
       step.slots[i] = slots.tensors[i].data();
     }
 
@@ -226,7 +226,7 @@ void Optimiser::load_state(const Parameters& parameters, const TrainingState& st
     for (const std::string& slot : slot_names_) {
       const Tensor& tensor = state.tensor(name + "." + slot, "optimiser");
       require(tensor.shape() == shape, "[optimiser] the saved {} of {} has shape {}, the parameter {}", slot, name,
-              tensor.shape().text(), shape.text());
+              tensor.shape(), shape);
       slots.tensors.push_back(tensor.copy());
     }
   }

@@ -8,7 +8,7 @@ namespace heed {
 RowGradient merged_rows(const Gradient& gradient, Index rows, Index width, const char* who) {
   for (const RowGradient& part : gradient.rows())
     require(part.rows.rank() >= 1 && part.rows.size(-1) == width && part.ids.size() * width == part.rows.size(),
-            "[{}] gradient rows of shape {} for {} ids do not fit a table of width {}", who, part.rows.shape().text(),
+            "[{}] gradient rows of shape {} for {} ids do not fit a table of width {}", who, part.rows.shape(),
             part.ids.size(), width);
   const RowGradient& first = gradient.rows().front();
   const auto ids = first.ids.values();

@@ -89,7 +89,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 }
 
 double distance(const Tensor& a, const Tensor& b) {
-  require(a.shape() == b.shape(), "[test] {} and {} cannot be compared", a.shape().text(), b.shape().text());
+  require(a.shape() == b.shape(), "[test] {} and {} cannot be compared", a.shape(), b.shape());
   const Tensor x = a.contiguous(), y = b.contiguous();
   double worst = 0;
   for (Index i = 0; i < x.size(); ++i) {
@@ -102,7 +102,7 @@ double distance(const Tensor& a, const Tensor& b) {
 void set(Parameters& parameters, const std::string& name, std::initializer_list<double> values) {
   Tensor& tensor = value_of(parameters, name);
   require(static_cast<Index>(values.size()) == tensor.size(), "[test] {} values for {} {}", values.size(), name,
-          tensor.shape().text());
+          tensor.shape());
   std::transform(values.begin(), values.end(), tensor.data(), [](double x) { return static_cast<Real>(x); });
 }
 

@@ -40,7 +40,7 @@ const std::vector<Composition>& fused_compositions() {
 
 // Largest |a - b| / (1 + |b|).
 double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.shape().text(), b.shape().text());
+  EXPECT_EQ(a.shape(), b.shape());
   const Tensor x = a.contiguous(), y = b.contiguous();
   double worst = 0;
   for (Index i = 0; i < x.size(); ++i) {
@@ -59,7 +59,7 @@ void expect_the_definition(const AttentionOptions& options, const Inputs& inputs
   ASSERT_FALSE(fused.weights.computed());
   ASSERT_TRUE(composed.weights.computed());
   EXPECT_LE(difference(fused.read.value(), composed.read.value()), 2e-5);
-  EXPECT_EQ(fused.weights.shape().text(), composed.weights.shape().text());
+  EXPECT_EQ(fused.weights.shape(), composed.weights.shape());
   EXPECT_LE(difference(fused.weights.value(), composed.weights.value()), 1e-5);
 
   Gradients got, expected;
@@ -215,7 +215,7 @@ TEST(FusedChoice, WhatIsSaidOfTheWeightsIsTheSameOnBothPaths) {
   const Inputs inputs = random_inputs({.heads = 3, .n = 9, .m = 12, .lengths = {12, 2, 0}}, 1);
   const AttentionWeights fused = attended(instance.attention, inputs, false).weights,
                          composed = attended(instance.attention, inputs, true).weights;
-  EXPECT_EQ(fused.rows({8, 2}, {1}).shape().text(), "[3, 1, 2, 12]");
+  EXPECT_EQ(fused.rows({8, 2}, {1}).shape(), (Shape{3, 1, 2, 12}));
   EXPECT_LE(distance(fused.rows({8, 2}, {1}), composed.rows({8, 2}, {1})), 1e-6);
   EXPECT_LE(distance(fused.rows({}, {2, 0}), composed.rows({}, {2, 0})), 1e-6);
   EXPECT_TRUE(same_bits(composed.rows({2}, {1}), composed.value().slice(1, 1, 2).slice(2, 2, 3)));

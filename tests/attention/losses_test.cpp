@@ -123,7 +123,7 @@ struct Pointer {
 
 TEST(Pointer, IsADistributionOverTheExtendedVocabulary) {
   const Tensor p = Pointer().with(.3F, .8F);
-  EXPECT_EQ(p.shape().text(), "[2, 6]");
+  EXPECT_EQ(p.shape(), (Shape{2, 6}));
   const Tensor total = sum(Var(p), -1).value();
   EXPECT_NEAR(number(total, 0), 1, 1e-6);
   EXPECT_NEAR(number(total, 1), 1, 1e-6);

@@ -57,7 +57,7 @@ TEST(MultiHead, IsTheNaiveComputation) {
     const Var x(random_tensor(Shape{2, 3, kWidth}, 1)), y(random_tensor(Shape{2, 4, kWidth}, 2));
     const Ids lengths = ids({4, 2});
     const MultiHead::Result result = one.layer(x, one.layer.memory(y, lengths));
-    ASSERT_EQ(result.read.shape().text(), "[2, 3, 6]");
+    ASSERT_EQ(result.read.shape(), (Shape{2, 3, 6}));
     const Index width = kWidth / heads;
     for (Index b = 0; b < 2; ++b) {
       const Index m = lengths.data()[b];
@@ -251,7 +251,7 @@ TEST(MultiHead, PassesTrainingKeyAndPastOn) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     query.key = RandomKey{seed, 0};
     const MultiHead::Result result = hard(query, hard.memory(x));
-    EXPECT_EQ(result.sampled.log_probability.shape().text(), "[1, 2, 4]");
+    EXPECT_EQ(result.sampled.log_probability.shape(), (Shape{1, 2, 4}));
     std::string choice;
     const Tensor weights = result.weights.value().contiguous();
     for (const Real weight : weights.values()) choice += weight > 0 ? 'x' : '.';

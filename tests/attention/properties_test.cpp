@@ -192,8 +192,8 @@ TEST(EveryComposition, AnswersNoQueriesWithNothing) {
     if (one.options.score == "context" || one.options.score == "rows" || one.instance.attention.carries().any())
       return;  // the number of queries is fixed
     const Answers answers = one.ask(random_inputs({.n = 0}, 1));
-    EXPECT_EQ(answers.weights.shape().text(), "[2, 1, 0, 5]");
-    EXPECT_EQ(answers.read.shape().text(), "[2, 1, 0, 4]");
+    EXPECT_EQ(answers.weights.shape(), (Shape{2, 1, 0, 5}));
+    EXPECT_EQ(answers.read.shape(), (Shape{2, 1, 0, 4}));
   });
 }
 

@@ -281,8 +281,8 @@ TEST(Structured, HasAsManyRowsAsAsked) {
   options.rows = 7;
   const Instance instance(options);
   const Answers answers = ask(instance.attention, random_inputs({.n = 1}, 1));
-  EXPECT_EQ(answers.weights.shape().text(), "[2, 1, 7, 5]");
-  EXPECT_EQ(answers.read.shape().text(), "[2, 1, 7, 4]");
+  EXPECT_EQ(answers.weights.shape(), (Shape{2, 1, 7, 5}));
+  EXPECT_EQ(answers.read.shape(), (Shape{2, 1, 7, 4}));
 }
 
 }  // namespace

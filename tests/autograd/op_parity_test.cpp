@@ -71,7 +71,7 @@ const OpCase* registered(const std::string& op) {
 }
 
 void expect_near(const Tensor& ours, const Tensor& theirs, const char* what) {
-  ASSERT_EQ(ours.shape().text(), theirs.shape().text()) << what;
+  ASSERT_EQ(ours.shape(), theirs.shape()) << what;
   const Tensor packed = ours.contiguous();
   for (Index i = 0; i < theirs.size(); ++i) {
     const double a = static_cast<double>(packed.data()[i]), b = static_cast<double>(theirs.data()[i]);

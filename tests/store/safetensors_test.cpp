@@ -59,7 +59,7 @@ std::vector<NamedTensor> reference_tensors() {
 }
 
 void expect_same(const Tensor& a, const Tensor& b) {
-  ASSERT_EQ(a.shape().text(), b.shape().text());
+  ASSERT_EQ(a.shape(), b.shape());
   for (Index i = 0; i < a.size(); ++i) EXPECT_EQ(a.data()[i], b.data()[i]) << "at " << i;
 }
 

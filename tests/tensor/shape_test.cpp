@@ -16,8 +16,8 @@ TEST(Shape, CountsElements) {
   EXPECT_EQ(Shape{}.rank(), 0);
   EXPECT_EQ((Shape{2, 3, 4}.size()), 24);
   EXPECT_EQ((Shape{2, 0, 4}.size()), 0);
-  EXPECT_EQ((Shape{2, 3}.text()), "[2, 3]");
-  EXPECT_EQ(Shape{}.text(), "[]");
+  EXPECT_EQ(fmt::format("{}", Shape{2, 3}), "[2, 3]");
+  EXPECT_EQ(fmt::format("{}", Shape{}), "[]");
 }
 
 TEST(Shape, NegativeAxesCountFromTheEnd) {

@@ -33,7 +33,7 @@ Tensor summed(const Tensor& x, const Ids& ids, Index classes) {
 
 Var take_along(const Var& x, const Ids& ids) {
   require(x.rank() >= 2 && ids.rank() == 2 && ids.size(0) == x.size(-2), "[take_along] ids {} do not fit {}",
-          ids.shape().text(), x.shape().text());
+          ids.shape(), x.shape());
   const Ids positions = ids.contiguous();
   check("take_along", positions, x.size(-1));
   return record("take_along", taken(x.value().contiguous(), positions), {x},
@@ -42,7 +42,7 @@ Var take_along(const Var& x, const Ids& ids) {
 
 Var sum_along(const Var& x, const Ids& ids, Index classes) {
   require(x.rank() >= 2 && ids.rank() == 2 && ids.size(0) == x.size(-2) && ids.size(1) == x.size(-1),
-          "[sum_along] ids {} do not fit {}", ids.shape().text(), x.shape().text());
+          "[sum_along] ids {} do not fit {}", ids.shape(), x.shape());
   const Ids positions = ids.contiguous();
   check("sum_along", positions, classes);
   return record("sum_along", summed(x.value().contiguous(), positions, classes), {x},

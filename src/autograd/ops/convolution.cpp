@@ -9,13 +9,13 @@ namespace {
 void check_shapes(const char* op, int rank, const Var& x, const Var& weight, const Var& bias) {
   const bool image = rank == 4;
   require(x.rank() == rank, "[{}] the input must be {}, not of shape {}", op,
-          image ? "[batch, height, width, in]" : "[batch, time, in]", x.shape().text());
+          image ? "[batch, height, width, in]" : "[batch, time, in]", x.shape());
   require(weight.rank() == rank, "[{}] the weight must be {}, not of shape {}", op,
-          image ? "[kernel height, kernel width, in, out]" : "[kernel, in, out]", weight.shape().text());
-  require(x.size(-1) == weight.size(-2), "[{}] the input {} has {} channels, the weight {} takes {}", op,
-          x.shape().text(), x.size(-1), weight.shape().text(), weight.size(-2));
+          image ? "[kernel height, kernel width, in, out]" : "[kernel, in, out]", weight.shape());
+  require(x.size(-1) == weight.size(-2), "[{}] the input {} has {} channels, the weight {} takes {}", op, x.shape(),
+          x.size(-1), weight.shape(), weight.size(-2));
   require(!bias || bias.shape() == Shape{weight.size(-1)}, "[{}] the bias must be of shape [{}], not {}", op,
-          weight.size(-1), bias.shape().text());
+          weight.size(-1), bias.shape());
 }
 
 const Real* data_or_null(const Tensor& tensor) { return tensor ? tensor.data() : nullptr; }

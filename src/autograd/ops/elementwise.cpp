@@ -67,7 +67,7 @@ Var square(const Var& x) { return unary("square", Unary::square, x); }
 
 Var maxout(const Var& x, Index pieces) {
   require(x.rank() >= 1 && pieces >= 1 && x.size(-1) % pieces == 0,
-          "[maxout] the last axis of shape {} does not split into groups of {}", x.shape().text(), pieces);
+          "[maxout] the last axis of shape {} does not split into groups of {}", x.shape(), pieces);
   const Tensor input = x.value().contiguous();
   Tensor y(x.shape().with(-1, x.size(-1) / pieces));
   kernels::maxout(y.size(), pieces, input.data(), y.data());
@@ -80,7 +80,7 @@ Var maxout(const Var& x, Index pieces) {
 
 Var glu(const Var& x) {
   require(x.rank() >= 1 && x.size(-1) % 2 == 0, "[glu] the last axis of shape {} does not split into halves",
-          x.shape().text());
+          x.shape());
   const Tensor input = x.value().contiguous();
   const Index n = x.size(-1) / 2, rows = n == 0 ? 0 : x.size() / (2 * n);
   Tensor y(x.shape().with(-1, n));

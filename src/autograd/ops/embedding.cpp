@@ -6,7 +6,7 @@
 namespace heed {
 
 Var embedding(const Var& table, const Ids& ids) {
-  require(table.rank() == 2, "[embedding] the table is a matrix, not shape {}", table.shape().text());
+  require(table.rank() == 2, "[embedding] the table is a matrix, not shape {}", table.shape());
   const Index vocabulary = table.size(0), width = table.size(1);
   const Ids rows = ids.contiguous();
   for (const std::int32_t id : rows.values())

@@ -7,7 +7,7 @@ namespace heed {
 // Label smoothing (Szegedy et al. 2016): q = (1-ε) [target] + ε/V;  loss = -Σ q log p = log Σ exp x - Σ q x
 Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropy& options) {
   require(logits.rank() >= 1 && logits.size(-1) > 0 && targets.shape() == logits.shape().without(-1),
-          "[cross_entropy] targets {} do not fit logits {}", targets.shape().text(), logits.shape().text());
+          "[cross_entropy] targets {} do not fit logits {}", targets.shape(), logits.shape());
   const double smoothing = options.label_smoothing;
   require(smoothing >= 0 && smoothing < 1, "[cross_entropy] label smoothing {} is outside [0, 1)", smoothing);
   const Index classes = logits.size(-1), rows = targets.size();

@@ -12,8 +12,7 @@ constexpr Index kRowsOfAStep = 256;
 }  // namespace
 
 Var matmul(const Var& a, const Var& b, Transposed flip) {
-  require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape().text(),
-          b.shape().text());
+  require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape(), b.shape());
   const Tensor x = flip.a ? transposed(a.value()) : a.value(), y = flip.b ? transposed(b.value()) : b.value();
   const Tensor left = kept_if(b.wants_gradient(), x), right = kept_if(a.wants_gradient(), y);
   return record("matmul", product(x, y, "matmul"), {a, b},
@@ -37,10 +36,9 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
 
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
   require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(0),
-          "[linear] input {} does not fit weight {}", x.shape().text(), weight.shape().text());
+          "[linear] input {} does not fit weight {}", x.shape(), weight.shape());
   const Index out = weight.size(1);
-  require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape().text(),
-          weight.shape().text());
+  require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape(), weight.shape());
   const Tensor input = as_rows(x.value()), w = weight.value();
   const Index rows = input.size(0);
   const Shape shape = x.shape().with(-1, out);

@@ -8,10 +8,9 @@ namespace heed {
 namespace {
 
 void check(const char* op, const Var& x, const Var& gain, const Var& bias) {
-  require(x.rank() >= 1 && x.size(-1) > 0, "[{}] needs a last axis, not shape {}", op, x.shape().text());
+  require(x.rank() >= 1 && x.size(-1) > 0, "[{}] needs a last axis, not shape {}", op, x.shape());
   require(gain.shape() == Shape{x.size(-1)} && bias.shape() == gain.shape(),
-          "[{}] gain {} and bias {} do not fit input {}", op, gain.shape().text(), bias.shape().text(),
-          x.shape().text());
+          "[{}] gain {} and bias {} do not fit input {}", op, gain.shape(), bias.shape(), x.shape());
 }
 
 struct NormBackward {
@@ -42,8 +41,8 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
 
 Var residual_layer_norm(const Var& x, const Var& residual, const Var& gain, const Var& bias, double epsilon) {
   check("residual_layer_norm", x, gain, bias);
-  require(x.shape() == residual.shape(), "[residual_layer_norm] input {} and residual {} differ", x.shape().text(),
-          residual.shape().text());
+  require(x.shape() == residual.shape(), "[residual_layer_norm] input {} and residual {} differ", x.shape(),
+          residual.shape());
   const kernels::LayerNorm size{x.size() / x.size(-1), x.size(-1), static_cast<Real>(epsilon)};
   const Tensor a = x.value().contiguous(), r = residual.value().contiguous();
   const Tensor g = gain.value().contiguous(), b = bias.value().contiguous();
@@ -57,8 +56,8 @@ Var residual_layer_norm(const Var& x, const Var& residual, const Var& gain, cons
 
 // dg = Σ dw ∘ v / ‖v‖;  dv = g/‖v‖ dw - g dg/‖v‖² v
 Var weight_norm(const Var& v, const Var& g) {
-  require(v.rank() >= 2 && g.shape() == Shape{v.size(-1)}, "[weight_norm] gains {} do not fit weights {}",
-          g.shape().text(), v.shape().text());
+  require(v.rank() >= 2 && g.shape() == Shape{v.size(-1)}, "[weight_norm] gains {} do not fit weights {}", g.shape(),
+          v.shape());
   const Index n = v.size(-1), rows = v.size() / std::max<Index>(n, 1);
   const Tensor weights = v.value().contiguous();
   const auto column_sums = [rows, n](const Tensor& x) {

@@ -18,13 +18,12 @@ kernels::Window pool_axis(const char* op, const char* axis, Index input, const P
 }
 
 PoolSizes sizes_of(const char* op, const Var& x, const Pooling1d& options) {
-  require(x.rank() == 3, "[{}] the input must be [batch, time, channels], not of shape {}", op, x.shape().text());
+  require(x.rank() == 3, "[{}] the input must be [batch, time, channels], not of shape {}", op, x.shape());
   return {x.size(0), {}, pool_axis(op, "time", x.size(1), options), x.size(2)};
 }
 
 PoolSizes sizes_of(const char* op, const Var& x, const Pooling2d& options) {
-  require(x.rank() == 4, "[{}] the input must be [batch, height, width, channels], not of shape {}", op,
-          x.shape().text());
+  require(x.rank() == 4, "[{}] the input must be [batch, height, width, channels], not of shape {}", op, x.shape());
   const auto& [window, stride, padding] = options;
   const HeightWidth step = stride.value_or(window);
   return {x.size(0), pool_axis(op, "height", x.size(1), {window.height, step.height, padding.height}),

@@ -70,16 +70,16 @@ struct Sequence {
   static Packing check(const char* op, const Var& x, const Var& w, const Var& u, Index gates,
                        const SequenceOptions* options) {
     require(x.rank() == (options ? 3 : 2), "[{}] x must be {}, not {}", op,
-            options ? "[batch, time, in]" : "[batch, in]", x.shape().text());
-    require(x.size() > 0, "[{}] the batch is empty: x has shape {}", op, x.shape().text());
+            options ? "[batch, time, in]" : "[batch, in]", x.shape());
+    require(x.size() > 0, "[{}] the batch is empty: x has shape {}", op, x.shape());
     require(u.rank() == 2 && u.size(0) > 0 && u.size(1) == gates * u.size(0),
-            "[{}] recurrent weights must be [hidden, {}·hidden], not {}", op, gates, u.shape().text());
+            "[{}] recurrent weights must be [hidden, {}·hidden], not {}", op, gates, u.shape());
     require(w.shape() == Shape({x.size(-1), u.size(1)}), "[{}] input weights must be [{}, {}], not {}", op, x.size(-1),
-            u.size(1), w.shape().text());
+            u.size(1), w.shape());
     const Index batch = x.size(0), time = options ? x.size(1) : 1;
     if (!options) return Packing(batch, time, {}, false);
     if (const Ids& lengths = options->lengths) {
-      require(lengths.shape() == Shape{batch}, "[{}] lengths must be [{}], not {}", op, batch, lengths.shape().text());
+      require(lengths.shape() == Shape{batch}, "[{}] lengths must be [{}], not {}", op, batch, lengths.shape());
       for (Index i = 0; i < batch; ++i)
         require(lengths.at({i}) >= 0 && lengths.at({i}) <= time, "[{}] length {} of sentence {} is outside 0..{}", op,
                 lengths.at({i}), i, time);
@@ -89,12 +89,12 @@ struct Sequence {
 };
 
 void require_shape(const char* op, const char* what, const Var& var, const Shape& shape) {
-  require(!var || var.shape() == shape, "[{}] {} must be {}, not {}", op, what, shape.text(), var.shape().text());
+  require(!var || var.shape() == shape, "[{}] {} must be {}, not {}", op, what, shape, var.shape());
 }
 
 void require_bias(const char* op, const Var& bias, Index batch, Index gates) {
   require(!bias || bias.shape() == Shape{gates} || bias.shape() == Shape({batch, gates}),
-          "[{}] the bias must be [{}] or [{}, {}], not {}", op, gates, batch, gates, bias.shape().text());
+          "[{}] the bias must be [{}] or [{}, {}], not {}", op, gates, batch, gates, bias.shape());
 }
 
 Tensor value_of(const Var& var) { return var ? var.value().contiguous() : Tensor(); }

@@ -29,7 +29,7 @@ Var sum(const Var& x, int axis) { return weighted_sum(x, x.shape().axis(axis, "s
 
 Var mean(const Var& x, int axis) {
   axis = x.shape().axis(axis, "mean");
-  require(x.size(axis) > 0, "[mean] axis {} of shape {} is empty", axis, x.shape().text());
+  require(x.size(axis) > 0, "[mean] axis {} of shape {} is empty", axis, x.shape());
   return weighted_sum(x, axis, Real{1} / static_cast<Real>(x.size(axis)));
 }
 
@@ -38,7 +38,7 @@ Var mean(const Var& x) { return mean(flat(x), 0); }
 
 Var largest(const Var& x, int axis) {
   axis = x.shape().axis(axis, "largest");
-  require(x.size(axis) > 0, "[largest] axis {} of shape {} is empty", axis, x.shape().text());
+  require(x.size(axis) > 0, "[largest] axis {} of shape {} is empty", axis, x.shape());
   const AxisSizes s = around(x.shape(), axis);
   const Tensor input = x.value().contiguous();
   Tensor y(x.shape().without(axis));

@@ -24,7 +24,7 @@ Var slice(const Var& x, int axis, Index begin, Index end) {
 Var at(const Var& x, int axis, Index position) {
   axis = x.shape().axis(axis, "at");
   require(position >= 0 && position < x.size(axis), "[at] position {} is outside axis {} of shape {}", position, axis,
-          x.shape().text());
+          x.shape());
   return reshape(slice(x, axis, position, position + 1), x.shape().without(axis));
 }
 
@@ -37,7 +37,7 @@ std::vector<Var> split(const Var& x, int axis, std::span<const Index> sizes) {
     if (fit) total += size;
   }
   require(fit && total == x.size(axis), "[split] sizes [{}] do not add up to {}, axis {} of shape {}",
-          fmt::join(sizes, ", "), x.size(axis), axis, x.shape().text());
+          fmt::join(sizes, ", "), x.size(axis), axis, x.shape());
   std::vector<Var> pieces;
   Index begin = 0;
   for (const Index size : sizes) {
@@ -54,7 +54,7 @@ Var concat(std::span<const Var> parts, int axis) {
   Index total = 0;
   for (const Var& part : parts) {
     require(part.rank() == parts[0].rank() && part.shape().with(axis, 1) == parts[0].shape().with(axis, 1),
-            "[concat] shapes {} and {} differ outside axis {}", parts[0].shape().text(), part.shape().text(), axis);
+            "[concat] shapes {} and {} differ outside axis {}", parts[0].shape(), part.shape(), axis);
     sizes.push_back(part.size(axis));
     total += part.size(axis);
   }
@@ -82,14 +82,13 @@ Var concat(std::span<const Var> parts, int axis) {
 Var stack(std::span<const Var> parts, int axis) {
   require(!parts.empty(), "[stack] needs at least one part");
   const Shape& shape = parts[0].shape();
-  require(axis >= -shape.rank() - 1 && axis <= shape.rank(), "[stack] axis {} does not fit shape {}", axis,
-          shape.text());
+  require(axis >= -shape.rank() - 1 && axis <= shape.rank(), "[stack] axis {} does not fit shape {}", axis, shape);
   if (axis < 0) axis += shape.rank() + 1;
   std::vector<Index> sizes(shape.sizes().begin(), shape.sizes().end());
   sizes.insert(sizes.begin() + axis, 1);
   std::vector<Var> lifted;
   for (const Var& part : parts) {
-    require(part.shape() == shape, "[stack] shapes {} and {} differ", shape.text(), part.shape().text());
+    require(part.shape() == shape, "[stack] shapes {} and {} differ", shape, part.shape());
     lifted.push_back(reshape(part, Shape(std::span<const Index>(sizes))));
   }
   return concat(lifted, axis);
@@ -101,7 +100,7 @@ Var pad(const Var& x, int axis, Index before, Index after, Real value) {
   const Index size = x.size(axis);
   Index padded = size;
   require(!__builtin_add_overflow(padded, before, &padded) && !__builtin_add_overflow(padded, after, &padded),
-          "[pad] padding {}, {} is too large for axis {} of shape {}", before, after, axis, x.shape().text());
+          "[pad] padding {}, {} is too large for axis {} of shape {}", before, after, axis, x.shape());
   Tensor y(x.shape().with(axis, padded), value);
   const AxisSizes to = around(y.shape(), axis);
   const Tensor from = x.value().contiguous();
@@ -114,11 +113,10 @@ Var pad(const Var& x, int axis, Index before, Index after, Real value) {
 
 Var gather(const Var& x, int axis, const Ids& ids) {
   axis = x.shape().axis(axis, "gather");
-  require(ids.rank() == 1, "[gather] ids are a list, not shape {}", ids.shape().text());
+  require(ids.rank() == 1, "[gather] ids are a list, not shape {}", ids.shape());
   const Ids positions = ids.contiguous();
   for (const std::int32_t id : positions.values())
-    require(id >= 0 && id < x.size(axis), "[gather] position {} is outside axis {} of shape {}", id, axis,
-            x.shape().text());
+    require(id >= 0 && id < x.size(axis), "[gather] position {} is outside axis {} of shape {}", id, axis, x.shape());
   const AxisSizes s = around(x.shape(), axis);
   const Tensor from = x.value().contiguous();
   Tensor y(x.shape().with(axis, positions.size()));
@@ -140,15 +138,15 @@ Var gather(const Var& x, int axis, const Ids& ids) {
 }
 
 Var pick(const Var& x, const Ids& ids) {
-  require(x.rank() >= 1 && ids.shape() == x.shape().without(-1), "[pick] ids {} do not fit shape {}",
-          ids.shape().text(), x.shape().text());
+  require(x.rank() >= 1 && ids.shape() == x.shape().without(-1), "[pick] ids {} do not fit shape {}", ids.shape(),
+          x.shape());
   const Ids chosen = ids.contiguous();
   const Tensor from = x.value().contiguous();
   const Index n = x.size(-1);
   Tensor y(chosen.shape());
   for (Index i = 0; i < chosen.size(); ++i) {
     const std::int32_t id = chosen.data()[i];
-    require(id >= 0 && id < n, "[pick] position {} is outside the last axis of shape {}", id, x.shape().text());
+    require(id >= 0 && id < n, "[pick] position {} is outside the last axis of shape {}", id, x.shape());
     y.data()[i] = from.data()[i * n + id];
   }
   return record("pick", y, {x}, [shape = x.shape(), chosen, n](const Tensor& dy) {

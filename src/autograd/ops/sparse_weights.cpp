@@ -140,7 +140,7 @@ Var entmax15(const Var& x, const Mask& mask) {
 //   g_j = dα_j p_j + (1 - p_j) g_{j+1},  dp_j = q_j (dα_j - g_{j+1}),  dprevious_j = g_j.
 Var monotonic_weights(const Var& p, const Var& previous) {
   require(p.rank() >= 1 && p.shape() == previous.shape(), "[monotonic] probabilities {} and previous weights {} differ",
-          p.shape().text(), previous.shape().text());
+          p.shape(), previous.shape());
   const Tensor stop = p.value().contiguous(), before = previous.value().contiguous();
   const Index m = p.size(-1);
   Tensor reach(p.shape()), weights(p.shape());
