@@ -104,7 +104,7 @@ void run(const DemoOptions& options) {
   Translator translator({trained.folder}, {.threads = options.threads}, say);
   const TranslationQuality quality = measure_translation(translator, test);
   fmt::print("\n{} unseen sentences: BLEU {:.1f}, chrF {:.1f}", test.sources.size(), quality.bleu, quality.chrf);
-  if (quality.alignment_error) fmt::print(", alignment error rate {:.3f}", *quality.alignment_error);
+  if (quality.alignment) fmt::print(", alignment error rate {:.3f}", quality.alignment->error_rate());
   fmt::print("\nFive of them, and where the model looked for each word that it wrote:\n");
   Index drawn = 0;
   for (std::size_t i = 0; i < test.sources.size() && drawn < 5; ++i) {

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/threads.h"
 #include "heed/cli/commands.h"
 #include "heed/data/text_file.h"
 #include "heed/explain/plot.h"
@@ -16,18 +18,26 @@
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/by_length.h"
 #include "heed/metrics/chrf.h"
+#include "heed/tasks/translation_test_set.h"
 
 namespace heed::cli {
 namespace {
 
 struct EvaluateOptions {
-  std::vector<std::string> translations, references, names, alignments;
+  std::vector<std::string> translations, models, references, names, alignments;
   std::string source, gold, figure;
   Index bucket = 10, gold_first = 0, alignment_first = 0, draws = 1000;
   std::string tokens = "13a", smoothing = "exp";
   BleuOptions bleu;
   ChrfOptions chrf;
   bool significance = false, json = false;
+  TranslatorOptions translator;
+};
+
+// What only a model itself can tell.
+struct EvaluatedModel {
+  double perplexity = 0;  // a piece of the references
+  double sentences_per_second = 0, words_per_second = 0;
 };
 
 struct EvaluatedSystem {
@@ -37,6 +47,7 @@ struct EvaluatedSystem {
   double chrf = 0;
   std::vector<LengthBucket> by_length;           // with a source
   std::optional<PairedBootstrap> against_first;  // of all but the first
+  std::optional<EvaluatedModel> model;
 };
 
 struct EvaluatedAlignment {
@@ -68,36 +79,6 @@ NamedLines read_lines_like(const std::string& path, const NamedLines& other) {
   return file;
 }
 
-std::vector<EvaluatedSystem> evaluate_translations(const EvaluateOptions& options) {
-  const NamedLines first = read_lines(options.references.front());
-  std::vector<std::vector<std::string>> references;
-  for (const std::string& line : first.lines) references.push_back({line});
-  for (std::size_t k = 1; k < options.references.size(); ++k) {
-    const NamedLines other = read_lines_like(options.references[k], first);
-    for (std::size_t i = 0; i < other.lines.size(); ++i) references[i].push_back(other.lines[i]);
-  }
-  std::vector<Index> lengths;
-  if (!options.source.empty())
-    for (const std::string& line : read_lines_like(options.source, first).lines)
-      lengths.push_back(static_cast<Index>(split_words(line).size()));
-
-  std::vector<EvaluatedSystem> systems;
-  for (std::size_t k = 0; k < options.translations.size(); ++k) {
-    const NamedLines file = read_lines_like(options.translations[k], first);
-    EvaluatedSystem system{options.names.empty() ? file.name : options.names[k], {}, {}, 0, {}, {}};
-    BleuCounts sum;
-    for (std::size_t i = 0; i < file.lines.size(); ++i)
-      sum += system.sentences.emplace_back(bleu_counts(file.lines[i], references[i], options.bleu));
-    system.bleu = bleu(sum, options.bleu);
-    system.chrf = corpus_chrf(file.lines, references, options.chrf);
-    if (!lengths.empty()) system.by_length = bleu_by_length(lengths, system.sentences, options.bucket, options.bleu);
-    if (options.significance && k > 0)
-      system.against_first = paired_bootstrap(systems[0].sentences, system.sentences, options.draws, 1, options.bleu);
-    systems.push_back(std::move(system));
-  }
-  return systems;
-}
-
 AlignmentLinks parse_numbered(const NamedLines& file, std::size_t line, Index first) {
   try {
     return parse_alignment(file.lines[line], first);
@@ -106,19 +87,100 @@ AlignmentLinks parse_numbered(const NamedLines& file, std::size_t line, Index fi
   }
 }
 
-std::vector<EvaluatedAlignment> evaluate_alignments(const EvaluateOptions& options) {
+struct Gold {
+  NamedLines file;
+  std::vector<AlignmentLinks> links;  // empty without gold alignments
+};
+
+Gold read_gold(const EvaluateOptions& options) {
+  Gold gold;
+  if (options.gold.empty()) return gold;
+  gold.file = read_lines(options.gold);
+  for (std::size_t i = 0; i < gold.file.lines.size(); ++i)
+    gold.links.push_back(parse_numbered(gold.file, i, options.gold_first));
+  return gold;
+}
+
+std::vector<EvaluatedAlignment> evaluate_alignments(const EvaluateOptions& options, const Gold& gold) {
   std::vector<EvaluatedAlignment> alignments;
-  if (options.gold.empty()) return alignments;
-  const NamedLines gold = read_lines(options.gold);
-  std::vector<AlignmentLinks> links;
-  for (std::size_t i = 0; i < gold.lines.size(); ++i) links.push_back(parse_numbered(gold, i, options.gold_first));
   for (const std::string& path : options.alignments) {
-    const NamedLines file = read_lines_like(path, gold);
+    const NamedLines file = read_lines_like(path, gold.file);
     EvaluatedAlignment& each = alignments.emplace_back(EvaluatedAlignment{file.name, {}});
     for (std::size_t i = 0; i < file.lines.size(); ++i)
-      each.counts += compare_alignment(parse_numbered(file, i, options.alignment_first), links[i]);
+      each.counts += compare_alignment(parse_numbered(file, i, options.alignment_first), gold.links[i]);
   }
   return alignments;
+}
+
+// Everything that translations are measured against.
+struct Measures {
+  const EvaluateOptions& options;
+  std::vector<std::vector<std::string>> references;  // all of each sentence
+  std::vector<std::string> sources;                  // empty if not given
+
+  EvaluatedSystem of(std::string name, std::span<const std::string> lines) const {
+    EvaluatedSystem system;
+    system.name = std::move(name);
+    BleuCounts sum;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      sum += system.sentences.emplace_back(bleu_counts(lines[i], references[i], options.bleu));
+    system.bleu = bleu(sum, options.bleu);
+    system.chrf = corpus_chrf(lines, references, options.chrf);
+    std::vector<Index> lengths;
+    for (const std::string& line : sources) lengths.push_back(static_cast<Index>(split_words(line).size()));
+    if (!lengths.empty()) system.by_length = bleu_by_length(lengths, system.sentences, options.bucket, options.bleu);
+    return system;
+  }
+};
+
+// Translates with a model, and lets it read the references.
+void evaluate_model(const std::string& folder, const std::string& name, const Measures& measures, const Gold& gold,
+                    Evaluation& evaluation) {
+  const auto warn = [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); };
+  Translator translator({folder}, measures.options.translator, warn);
+  TranslationTestSet test{measures.sources, {}, gold.links};
+  for (const std::vector<std::string>& each : measures.references) test.references.push_back(each.front());
+  const TranslationQuality quality = measure_translation(translator, test);
+  std::vector<std::string> lines;
+  std::size_t words = 0;
+  for (const Translation& translation : quality.translations) {
+    lines.push_back(translation.text);
+    words += split_words(translation.text).size();
+  }
+  EvaluatedSystem& system = evaluation.systems.emplace_back(measures.of(name, lines));
+  const double per_sentence = static_cast<double>(words) / static_cast<double>(lines.size());
+  system.model = {std::exp(quality.cross_entropy), quality.sentences_per_second,
+                  quality.sentences_per_second * per_sentence};
+  if (quality.alignment) evaluation.alignments.push_back({name, *quality.alignment});
+}
+
+Evaluation evaluate_all(const EvaluateOptions& options) {
+  Evaluation evaluation;
+  const Gold gold = read_gold(options);
+  evaluation.alignments = evaluate_alignments(options, gold);
+  if (options.references.empty()) return evaluation;
+  const NamedLines first = read_lines(options.references.front());
+  Measures measures{options, {}, {}};
+  for (const std::string& line : first.lines) measures.references.push_back({line});
+  for (std::size_t k = 1; k < options.references.size(); ++k) {
+    const NamedLines other = read_lines_like(options.references[k], first);
+    for (std::size_t i = 0; i < other.lines.size(); ++i) measures.references[i].push_back(other.lines[i]);
+  }
+  if (!options.source.empty()) measures.sources = read_lines_like(options.source, first).lines;
+
+  std::vector<EvaluatedSystem>& systems = evaluation.systems;
+  const auto named = [&](const std::string& own) {
+    return options.names.empty() ? own : options.names[systems.size()];
+  };
+  for (const std::string& path : options.translations) {
+    const NamedLines file = read_lines_like(path, first);
+    systems.push_back(measures.of(named(file.name), file.lines));
+  }
+  for (const std::string& folder : options.models) evaluate_model(folder, named(folder), measures, gold, evaluation);
+  for (std::size_t k = 1; options.significance && k < systems.size(); ++k)
+    systems[k].against_first =
+        paired_bootstrap(systems[0].sentences, systems[k].sentences, options.draws, 1, options.bleu);
+  return evaluation;
 }
 
 std::string bleu_line(const EvaluateOptions& options) {
@@ -139,13 +201,23 @@ double length_ratio(const Bleu& bleu) {
   return reference == 0 ? 0 : static_cast<double>(bleu.counts.hypothesis_length) / reference;
 }
 
+void print_models(const std::vector<EvaluatedSystem>& systems, std::size_t width) {
+  const auto is_model = [](const EvaluatedSystem& system) { return system.model.has_value(); };
+  if (std::none_of(systems.begin(), systems.end(), is_model)) return;
+  fmt::print("\n{:<{}}  perplexity  sentences/s  words/s\n", "model", width);
+  for (const EvaluatedSystem& system : systems)
+    if (const auto& model = system.model)
+      fmt::print("{:<{}}  {:10.3f}  {:11.1f}  {:7.0f}\n", system.name, width, model->perplexity,
+                 model->sentences_per_second, model->words_per_second);
+}
+
 void print_translations(const EvaluateOptions& options, const std::vector<EvaluatedSystem>& systems) {
   const std::size_t width = widest_name(systems, 6);
   const std::string chrf = chrf_name(options.chrf);
-  fmt::print("{:<{}}   BLEU   precisions 1-4       brevity  length  {:>7}\n", "system", width, chrf);
+  fmt::print("{:<{}}  {:>6}   {:<23}  brevity  length  {:>7}\n", "system", width, "BLEU", "precisions 1-4", chrf);
   for (const EvaluatedSystem& system : systems) {
     const auto& p = system.bleu.precisions;
-    fmt::print("{:<{}}  {:5.2f}   {:<19}  {:7.3f}  {:6.3f}  {:7.2f}\n", system.name, width, system.bleu.score,
+    fmt::print("{:<{}}  {:6.2f}   {:<23}  {:7.3f}  {:6.3f}  {:7.2f}\n", system.name, width, system.bleu.score,
                fmt::format("{:.1f}/{:.1f}/{:.1f}/{:.1f}", p[0], p[1], p[2], p[3]), system.bleu.brevity_penalty,
                length_ratio(system.bleu), system.chrf);
   }
@@ -158,6 +230,7 @@ void print_translations(const EvaluateOptions& options, const std::vector<Evalua
                  test.difference, test.low, test.high, test.p_value);
     }
   }
+  print_models(systems, width);
   if (systems[0].by_length.empty()) return;
   fmt::print("\nBLEU by source length:\n{:<12}  {:>9}", "words", "sentences");
   for (const EvaluatedSystem& system : systems)
@@ -194,6 +267,11 @@ void print_json(const EvaluateOptions& options, const Evaluation& evaluation) {
                                    {"brevity_penalty", system.bleu.brevity_penalty},
                                    {"length_ratio", length_ratio(system.bleu)},
                                    {"chrf", system.chrf}};
+    if (const auto& model = system.model) {
+      each["perplexity"] = model->perplexity;
+      each["sentences_per_second"] = model->sentences_per_second;
+      each["words_per_second"] = model->words_per_second;
+    }
     if (const auto& test = system.against_first)
       each["against_first"] = {
           {"difference", test->difference}, {"low", test->low}, {"high", test->high}, {"p_value", test->p_value}};
@@ -228,17 +306,20 @@ void draw_figure(const std::string& path, const std::vector<EvaluatedSystem>& sy
 }
 
 void check(const EvaluateOptions& options) {
-  require(!options.translations.empty() || !options.alignments.empty(),
+  const std::size_t systems = options.translations.size() + options.models.size();
+  require(systems > 0 || !options.alignments.empty(),
           "[evaluate] give translations with --reference, or --alignment with --gold");
-  require(options.translations.empty() == options.references.empty(),
-          "[evaluate] translations are evaluated against --reference; there are {} and {}", options.translations.size(),
+  require((systems == 0) == options.references.empty(),
+          "[evaluate] translations are evaluated against --reference; there are {} and {}", systems,
           options.references.size());
-  require(options.names.empty() || options.names.size() == options.translations.size(),
-          "[evaluate] {} names for {} translations", options.names.size(), options.translations.size());
-  require(options.alignments.empty() == options.gold.empty(), "[evaluate] --alignment and --gold go together");
+  require(options.models.empty() || !options.source.empty(), "[evaluate] --model needs --source to translate");
+  require(options.names.empty() || options.names.size() == systems, "[evaluate] {} names for {} translations",
+          options.names.size(), systems);
+  require(options.alignments.empty() || !options.gold.empty(), "[evaluate] --alignment and --gold go together");
+  require(options.gold.empty() || !options.alignments.empty() || !options.models.empty(),
+          "[evaluate] --alignment and --gold go together");
   require(options.figure.empty() || !options.source.empty(), "[evaluate] --by-length needs --source");
-  require(!options.significance || options.translations.size() > 1,
-          "[evaluate] --significance compares at least two translations");
+  require(!options.significance || systems > 1, "[evaluate] --significance compares at least two translations");
 }
 
 void run(EvaluateOptions options) {
@@ -246,9 +327,8 @@ void run(EvaluateOptions options) {
   options.bleu.tokens = bleu_tokens_named(options.tokens);
   options.bleu.smoothing = bleu_smoothing_named(options.smoothing);
   options.chrf.lowercase = options.bleu.lowercase;
-  Evaluation evaluation;
-  if (!options.translations.empty()) evaluation.systems = evaluate_translations(options);
-  evaluation.alignments = evaluate_alignments(options);
+  limit_threads(options.translator.threads);
+  const Evaluation evaluation = evaluate_all(options);
   if (!options.figure.empty()) draw_figure(options.figure, evaluation.systems);
   if (options.json) {
     print_json(options, evaluation);
@@ -262,11 +342,18 @@ void run(EvaluateOptions options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("evaluate", "Measure translations by BLEU and chrF, and alignments by AER");
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Measure translations or models by BLEU and chrF, and alignments by AER");
   const auto options = std::make_shared<EvaluateOptions>();
   const auto one = [](CLI::Option* option) { return option->allow_extra_args(false); };
   command->add_option("translations", options->translations,
                       "Translations to measure, one sentence a line (- : stdin)");
+  one(command->add_option("-m,--model", options->models,
+                          "Model folder: translates --source, and adds perplexity and speed; may be repeated"));
+  SearchOptions& search = options->translator.search.options;
+  command->add_option("-b,--beam", search.beam, "Hypotheses in the beam of --model")->capture_default_str();
+  command->add_option("--length-penalty", search.length_penalty, "Of that beam")->capture_default_str();
+  command->add_option("--threads", options->translator.threads, "Threads of --model (0: all)")->capture_default_str();
   one(command->add_option("-r,--reference", options->references, "Right translations, line by line; may be repeated"));
   one(command->add_option("--name", options->names, "What to call a translation, in their order; may be repeated"));
   command->add_option("-s,--source", options->source, "What was translated: adds a table of BLEU by its length");
@@ -283,7 +370,7 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--draws", options->draws, "Draws of that test")->capture_default_str();
   one(command->add_option("-a,--alignment", options->alignments,
                           "Word alignments to measure, lines like '0-0 1-2'; may be repeated"));
-  command->add_option("--gold", options->gold, "Right alignments; 1?2 or 1p2 is a possible link");
+  command->add_option("--gold", options->gold, "Right alignments, also for --model; 1?2 or 1p2 is a possible link");
   command->add_option("--gold-first", options->gold_first, "Number of the first word in --gold: 0 or 1")
       ->check(CLI::IsMember({0, 1}))
       ->capture_default_str();
@@ -297,6 +384,7 @@ void add_evaluate(CLI::App& app) {
       "  heed evaluate --reference test.de output.de\n"
       "  heed evaluate -r test.de rnn.de transformer.de --significance\n"
       "  heed evaluate -r test.de --source test.en --by-length figure.svg rnn.de transformer.de\n"
+      "  heed evaluate --model my-model --source test.en --reference test.de\n"
       "  heed evaluate --alignment output.align --gold test.align --gold-first 1");
   command->callback([options] { run(*options); });
 }

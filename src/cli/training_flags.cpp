@@ -34,7 +34,7 @@ void add_training_flags(CLI::App& command, const std::vector<std::string>& witho
           ->default_str(field.value);
     }
   }
-  for (const char* name : {"train-sets", "valid-sets", "vocabs"}) {
+  for (const char* name : {"train-sets", "valid-sets", "vocabs", "dim-vocabs"}) {
     command
         .add_option_function<std::vector<std::string>>(
             std::string("--") + name,

@@ -120,6 +120,10 @@ void share_vocabularies(const ComparisonOptions& options, std::vector<Translatio
   }
 }
 
+std::optional<double> error_rate_of(const TranslationQuality& quality) {
+  return quality.alignment ? std::optional<double>(quality.alignment->error_rate()) : std::nullopt;
+}
+
 std::string optional_number(const std::optional<double>& number) {
   return number ? fmt::format("{:.3f}", *number) : "-";
 }
@@ -130,7 +134,7 @@ std::vector<std::string> row_of(const ComparedSystem& system) {
           fmt::format("{:.2f}", quality.bleu),
           fmt::format("{:.2f}", quality.chrf),
           fmt::format("{:.3f}", quality.cross_entropy),
-          optional_number(quality.alignment_error),
+          optional_number(error_rate_of(quality)),
           optional_number(quality.entropy),
           fmt::format("{}", system.steps),
           fmt::format("{:.0f}", system.history.words_per_second()),
@@ -200,7 +204,7 @@ std::string comparison_json(const Comparison& comparison) {
                     {"bleu", system.quality.bleu},
                     {"chrf", system.quality.chrf},
                     {"cross_entropy", system.quality.cross_entropy},
-                    {"aer", or_null(system.quality.alignment_error)},
+                    {"aer", or_null(error_rate_of(system.quality))},
                     {"attention_entropy", or_null(system.quality.entropy)},
                     {"steps", system.steps},
                     {"training_words_per_second", system.history.words_per_second()},

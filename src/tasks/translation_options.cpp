@@ -20,7 +20,8 @@ struct PairName {
 };
 constexpr PairName kPairNames[] = {{"train-sets", "source", "target"},
                                    {"valid-sets", "valid-source", "valid-target"},
-                                   {"vocabs", "source-vocabulary", "target-vocabulary"}};
+                                   {"vocabs", "source-vocabulary", "target-vocabulary"},
+                                   {"dim-vocabs", "vocabulary-size", "vocabulary-size"}};
 
 void require_known(const char* option, const std::string& value, const std::vector<std::string>& known) {
   require(std::find(known.begin(), known.end(), value) != known.end(), "--{}: {} is not known{}", option, value,
@@ -56,6 +57,8 @@ std::vector<GivenOption> translated(const std::vector<GivenOption>& given) {
     }
     const std::vector<std::string> words = words_of(option.text);
     require(words.size() == 2, "{}: needs two values, of source and target, not {}", option.who, words.size());
+    require(std::string(both->source) != both->target || words[0] == words[1],
+            "{}: {} is one for both sides, not {} and {}", option.who, both->source, words[0], words[1]);
     result.push_back({both->source, words[0], option.who});
     result.push_back({both->target, words[1], option.who});
   }
@@ -142,7 +145,6 @@ void TranslationPlan::visit(Fields& field) {
 const std::vector<std::pair<std::string, std::string>>& marian_names() {
   static const std::vector<std::pair<std::string, std::string>> names{
       {"tied-embeddings-all", "joint-vocabulary"},
-      {"dim-vocab", "vocabulary-size"},
       {"mini-batch", "batch-sentences"},
       {"mini-batch-words", "batch-words"},
       {"max-length", "longest-sentence"},

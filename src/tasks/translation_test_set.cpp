@@ -34,7 +34,7 @@ void measure_alignments(Translator& translator, const TranslationTestSet& test, 
     if (!test.gold.empty()) counts += compare_alignment(parse_alignment(hard_alignment(*alignments[i])), test.gold[i]);
   }
   quality.entropy = entropy / static_cast<double>(std::max<Index>(words, 1));
-  if (!test.gold.empty()) quality.alignment_error = counts.error_rate();
+  if (!test.gold.empty()) quality.alignment = counts;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct TranslationQuality {
   std::vector<Translation> translations;  // the best of each source
   double bleu = 0, chrf = 0;
   double cross_entropy = 0;               // nats a piece of the references
-  std::optional<double> alignment_error;  // with gold alignments, of a model with attention
-  std::optional<double> entropy;          // of a model with attention: mean over the references' words, in nats
+  std::optional<AlignmentCounts> alignment;  // with gold alignments, of a model with attention
+  std::optional<double> entropy;             // of a model with attention: mean over the references' words, in nats
   double sentences_per_second = 0;        // of translating
 };
 

@@ -32,6 +32,14 @@ done
 "$heed" translate -m model -i train.en -o translated 2>/dev/null
 cmp -s translated train.de || { fault 'translate: the training sentences come out otherwise'; diff translated train.de || true; }
 
+# Measured by the command itself: what it translates, how sure it is of the references, how fast, where it looked.
+for line in $(seq 60); do echo '0-0 1-1 2-2 3-3'; done >gold
+"$heed" evaluate --model model --source train.en --reference train.de --gold gold --name mine >output
+expect 'evaluate a model' 'mine    100.00' 'perplexity' 'sentences/s' 'mine       0.'
+awk '$1 == "mine" && NF == 4 && $2 >= 1 && $2 < 3 && $3 > 0 { found = 1 } END { exit !found }' output ||
+  { fault 'evaluate a model: perplexity or speed'; cat output; }
+fails 1 '--model needs --source' evaluate --model model --reference train.de
+
 # One line for one line, in order, whatever stands in it.
 printf 'the old dog sleeps\n\n\xff\xfe\nthe big car falls\nthe the the the the the the the\n' >odd
 "$heed" translate -m model -i odd --longest 6 >lines 2>output

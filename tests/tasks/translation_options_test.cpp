@@ -55,6 +55,9 @@ TEST(TranslationOptions, SaysWhatIsWrong) {
             "--epochs: epochs must be a whole number, not '3.5'");
   EXPECT_EQ(message_of([] { plan_translation({flag("vocabs", "one")}); }),
             "--vocabs: needs two values, of source and target, not 1");
+  EXPECT_EQ(plan_translation({flag("dim-vocabs", "900 900")}).training.vocabulary_size, 900);
+  EXPECT_EQ(message_of([] { plan_translation({flag("dim-vocabs", "900 800")}); }),
+            "--dim-vocabs: vocabulary-size is one for both sides, not 900 and 800");
   TranslationTraining training;
   training.model = "transformer";
   EXPECT_EQ(message_of([&] { change_training(training, {flag("model", "luong")}); }),

@@ -92,17 +92,17 @@ TEST_F(TranslationTestSetTest, MeasuresAttentionOnlyWhereThereIsSome) {
   const TranslationTestSet test = read_test_set(file("s"), file("t"), file("links"));
   Translator attending = translator(model("rnnsearch")), other = translator(model("seq2seq-lstm"));
   const TranslationQuality quality = measure_translation(attending, test);
-  ASSERT_TRUE(quality.alignment_error && quality.entropy);
+  ASSERT_TRUE(quality.alignment && quality.entropy);
   AlignmentCounts counts;
   const auto read = attending.align(test.sources, test.references);
   for (std::size_t i = 0; i < read.size(); ++i)
     counts += compare_alignment(parse_alignment(hard_alignment(*read[i])), test.gold[i]);
-  EXPECT_DOUBLE_EQ(*quality.alignment_error, counts.error_rate());
+  EXPECT_DOUBLE_EQ(quality.alignment->error_rate(), counts.error_rate());
   EXPECT_EQ(quality.translations.size(), 3u);
   // Weights near their beginning spread the probability evenly: three words, unknown, begin and end.
   EXPECT_NEAR(quality.cross_entropy, std::log(6.0), 0.2);
   EXPECT_FALSE(measure_translation(other, test).entropy);
-  EXPECT_FALSE(measure_translation(other, test).alignment_error);
+  EXPECT_FALSE(measure_translation(other, test).alignment);
 }
 
 }  // namespace
