@@ -52,17 +52,9 @@ struct Memory {
   Index size() const { return keys.size(2); }
   // Whether the score makes nothing of the keys: `prepared` is them.
   bool keys_as_they_are() const { return prepared.value().data() == keys.value().data(); }
-  // Calls f with every Var and Ids; batch is the first axis of all.
-  template <class F>
-  void each(const F& f) {
-    const bool same = keys_as_they_are();
-    f(keys), f(values), f(lengths);
-    if (same) {
-      prepared = keys;
-    } else {
-      f(prepared);
-    }
-  }
+  // Row i of the batch becomes what row rows[i] was; rows may be repeated, dropped and reordered. Room to grow into
+  // stays.
+  void select(const Ids& rows);
 };
 
 // Who asks.

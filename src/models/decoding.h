@@ -25,7 +25,11 @@ inline void select_rows(Ids& x, const Ids& ids) {
   x = picked;
 }
 
-// Calls `visit` with every Var and Ids in what a model's Encoded and State are made of.
+inline void select_rows(Memory& x, const Ids& ids) {
+  if (x.keys) x.select(ids);
+}
+
+// Calls `visit` with every Var, Ids and Memory in what a model's Encoded and State are made of.
 template <class Visitor>
 void each_in(Var& x, Visitor&& visit) {
   visit(x);
@@ -40,7 +44,7 @@ void each_in(Past& x, Visitor&& visit) {
 }
 template <class Visitor>
 void each_in(Memory& x, Visitor&& visit) {
-  x.each(visit);
+  visit(x);
 }
 template <class Part, class Visitor>
 void each_in(std::vector<Part>& list, Visitor&& visit) {
@@ -51,8 +55,9 @@ void each_in(std::vector<Part>& list, Visitor&& visit) {
 //   Encoded encode(const Sentences& source) const              what does not change from step to step
 //   State begin(const Encoded&) const                          what does; a value
 //   Decoding::Step step(const Encoded&, State&, previous) const    advances the state
-// Encoded and State have each(f), which calls f with every Var and Ids in them; rows are the first axis of all. The
-// encoded source is touched only when rows of other sources take a place, so reordering hypotheses costs nothing there.
+// Encoded and State have each(f), which calls f with every Var, Ids and Memory in them; rows are the first axis of all.
+// The encoded source is touched only when rows of other sources take a place, so reordering hypotheses costs nothing
+// there.
 template <class Model>
 class DecodingOf final : public Decoding {
  public:

@@ -11,6 +11,9 @@
 namespace heed {
 namespace {
 
+// Few sentences make smaller batches, so that no thread waits long for the last of another.
+constexpr Index kBatchesOfAThread = 2, kLeastSentences = 8;
+
 std::unique_ptr<Decoding> start_all(std::span<const TranslationModel* const> models, const Sentences& source) {
   if (models.size() == 1) return models.front()->start(source);
   std::vector<std::unique_ptr<Decoding>> members;
@@ -81,7 +84,10 @@ Hypotheses search_batches(std::span<const TranslationModel* const> models,
                           ThreadPool& threads) {
   std::vector<std::size_t> lengths;
   for (const auto& source : sources) lengths.push_back(source.size() + 1);
-  const auto batches = batches_by_length(lengths, search.batch_sentences, search.batch_words);
+  const Index count = static_cast<Index>(sources.size()),
+              shares = threads.size() == 1 ? 1 : kBatchesOfAThread * threads.size();
+  const Index share = std::max(kLeastSentences, (count + shares - 1) / shares);
+  const auto batches = batches_by_length(lengths, std::min(search.batch_sentences, share), search.batch_words);
   Hypotheses results(sources.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;

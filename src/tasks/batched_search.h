@@ -21,7 +21,7 @@ struct BatchedSearch {
 };
 
 // The hypotheses of every source (ids without the end), in the order given. Sources of like length are searched
-// together, each batch by one thread; what comes out for a source depends on neither.
+// together, each batch by one thread, and all threads get some; what comes out for a source depends on none of that.
 Hypotheses search_batches(std::span<const TranslationModel* const> models,
                           std::span<const std::vector<std::int32_t>> sources, const BatchedSearch& search,
                           ThreadPool& threads);

@@ -206,10 +206,7 @@ TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
 
   // Rows chosen from it, as a search does, go on by themselves.
   Memory chosen = left;
-  const Ids rows = ids({1, 1});
-  chosen.each([&](auto& x) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Var>) x = gather(x, 0, rows);
-  });
+  chosen.select(ids({1, 1}));
   EXPECT_TRUE(chosen.keys_as_they_are());
   const Memory later = one.layer.extended(chosen, y(5));
   EXPECT_TRUE(same_bits(later.keys.value().slice(0, 0, 1).slice(2, 0, 3), left.keys.value().slice(0, 1, 2)));
