@@ -231,7 +231,7 @@ def opening(report):
         f"{report['date']}, `{report['command']}`  ",
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory'] / 1e9:.0f} GB, {machine['system']}  ",
         f"Heed {versions['heed']} with oneDNN {versions['onednn']}, {peers}, Python {versions['python']}  ",
-        f"FMA peak, measured in this run: {peaks}  ",
+        f"FMA peak, best of this run: {peaks}; shares are of the median beside each case  ",
     ]
     if "bandwidth" in report:
         each = ", ".join(f"{value:.1f} GB/s on {count} thread(s)" for count, value in report["bandwidth"].items())

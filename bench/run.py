@@ -220,12 +220,11 @@ class Run:
         return text
 
     def share_of_machine(self, record):
-        threads = str(record["threads"])
         for entry in record.values():
             if isinstance(entry, dict) and "gflops" in entry:
-                entry["of_peak"] = entry["gflops"] / self.report["fma_peak"][threads]
+                entry["of_peak"] = entry["gflops"] / record["fma_peak"]
             if isinstance(entry, dict) and "gigabytes" in entry:
-                entry["of_bandwidth"] = entry["gigabytes"] / self.report["bandwidth"][threads]
+                entry["of_bandwidth"] = entry["gigabytes"] / record["bandwidth"]
         for quantity in ("of_peak", "of_bandwidth"):
             if quantity in record.get("heed", {}):
                 record[quantity] = record["heed"][quantity]
