@@ -29,24 +29,48 @@ void add_slice(Tensor& dense, const SliceGradient& slice) {
 // The words at which waiting products are computed rather than kept: enough for one product to run at full speed.
 constexpr Index kWordsThatWait = 4096;
 
+// Of all matrices of the batch.
 Index words_of(std::span<const ProductGradient> products) {
   Index words = 0;
-  for (const ProductGradient& product : products) words += product.left.size(0);
+  for (const ProductGradient& product : products)
+    words += product.left.size() / std::max<Index>(1, product.left.size(-1));
   return words;
 }
 
-// One under the other: [words of all, width]. A single one is returned as it is, a view of columns included.
-Tensor stacked(std::span<const ProductGradient> products, Tensor ProductGradient::*side) {
+// One under the other, the batch as one axis: [batch, words of all, width]. A single one is returned as it is, a view
+// of columns included.
+Tensor stacked(std::span<const ProductGradient> products, Tensor ProductGradient::*side, Index batch) {
   const Tensor& first = products.front().*side;
-  if (products.size() == 1) return first.stride(1) == 1 ? first : first.contiguous();
-  Tensor all(Shape{words_of(products), first.size(1)});
-  Real* to = all.data();
+  const Index width = first.size(-1);
+  if (products.size() == 1 && first.rank() == 2)
+    return (first.stride(1) == 1 ? first : first.contiguous()).reshape(Shape{1, first.size(0), width});
+  Tensor all(Shape{batch, words_of(products) / batch, width});
+  Index at = 0;
   for (const ProductGradient& product : products) {
-    const Tensor& part = product.*side;
-    for (Index row = 0; row < part.size(0); ++row, to += part.size(1))
-      std::copy_n(part.data() + row * part.stride(0), part.size(1), to);
+    const Tensor& given = product.*side;
+    const Tensor part = given.rank() == 2 && given.stride(1) == 1 ? given : given.contiguous();
+    const Index words = part.size(-2), stride = part.rank() == 2 ? part.stride(0) : width;
+    for (Index b = 0; b < batch; ++b)
+      for (Index row = 0; row < words; ++row)
+        std::copy_n(part.data() + (b * words + row) * stride, width, all.data() + (b * all.size(1) + at + row) * width);
+    at += words;
   }
   return all;
+}
+
+// sum [batch, rows, stride] = leftᵀ · right + beta sum of each matrix, from column `begin` on.
+void add_products(const Tensor& left, const Tensor& right, Real beta, Index begin, Index stride, Real* sum) {
+  const Index batch = left.size(0), rows = left.size(2);
+  std::vector<Index> a, b, c;
+  for (Index i = 0; i < batch; ++i) {
+    a.push_back(i * left.stride(0)), b.push_back(i * right.stride(0)), c.push_back(i * rows * stride + begin);
+  }
+  const kernels::Matrix x{left.data(), left.stride(1), true}, y{right.data(), right.stride(1)};
+  if (batch == 1)
+    kernels::gemm(rows, right.size(2), left.size(1), 1, x, y, beta, sum + begin, stride);
+  else
+    kernels::gemm_batch(batch, rows, right.size(2), left.size(1), 1, x, y, beta, sum, stride,
+                        {a.data(), b.data(), c.data()});
 }
 
 }  // namespace
@@ -62,8 +86,9 @@ void Gradient::settle() {
   if (products_.empty()) return;
   std::vector<ProductGradient> waiting = std::exchange(products_, {});
   std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const Index columns = matrix_[-1], batch = matrix_.size() / std::max<Index>(1, matrix_[-2] * columns);
   const bool all_columns =
-      !holds_numbers() && waiting.front().begin == waiting.back().begin && waiting.front().right.size(1) == matrix_[1];
+      !holds_numbers() && waiting.front().begin == waiting.back().begin && waiting.front().right.size(-1) == columns;
   if (all_columns) {
     dense_ = Tensor(matrix_);
   } else if (!dense_) {
@@ -76,9 +101,8 @@ void Gradient::settle() {
     std::size_t end = at + 1;
     while (end < waiting.size() && waiting[end].begin == waiting[at].begin) ++end;
     const std::span<const ProductGradient> same(waiting.data() + at, end - at);
-    const Tensor left = stacked(same, &ProductGradient::left), right = stacked(same, &ProductGradient::right);
-    kernels::gemm(matrix_[0], right.size(1), left.size(0), 1, {left.data(), left.stride(0), true},
-                  {right.data(), right.stride(0)}, all_columns ? 0 : 1, dense_.data() + waiting[at].begin, matrix_[1]);
+    add_products(stacked(same, &ProductGradient::left, batch), stacked(same, &ProductGradient::right, batch),
+                 all_columns ? 0 : 1, waiting[at].begin, columns, dense_.data());
     at = end;
   }
 }
@@ -129,6 +153,11 @@ void Gradient::add(Gradient other) {
       kernels::accumulate(dense_.size(), other.dense_.contiguous().data(), dense_.data());
     }
   }
+}
+
+Tensor Gradient::take_dense() {
+  const bool own = dense_ && dense_.unique() && dense_.contiguous_layout();
+  return own ? std::exchange(dense_, {}) : Tensor();
 }
 
 Tensor Gradient::to_dense(const Shape& shape) const {

@@ -22,15 +22,16 @@ struct SliceGradient {
 };
 
 // leftᵀ · right, added to the columns [begin, begin + right's width) of a matrix's gradient; the words stand in rows.
+// Of a batch of matrices the gradient is one such product for each; then all columns take part.
 struct ProductGradient {
-  Tensor left;   // [words, rows of the matrix]
-  Tensor right;  // [words, columns]
+  Tensor left;   // [..., words, rows of the matrix]
+  Tensor right;  // [..., words, columns]
   Index begin = 0;
 };
 
 // The gradient of one variable: nothing, a tensor of its shape, or the touched rows of a large table; and products that
-// wait to be computed as one. The steps of a decoder give a weight many products of few words each: one product of all
-// words is faster, and no sum the size of the weight is touched at every step.
+// wait to be computed as one. The steps of a decoder give a weight, or what they attend to, many products of few words
+// each: one product of all words is faster, and no sum of its size is touched at every step.
 class Gradient {
  public:
   Gradient() = default;
@@ -48,6 +49,8 @@ class Gradient {
 
   // Adds another gradient of the same variable, in place where this one owns its memory.
   void add(Gradient other);
+  // The tensor alone, taken out, if it is there and nobody else holds it; empty otherwise.
+  Tensor take_dense();
   // Computes the products that wait; they become a part of dense().
   void settle();
   // As a tensor of the given shape; zeros when empty.
@@ -63,7 +66,7 @@ class Gradient {
   std::vector<RowGradient> rows_;
   std::vector<SliceGradient> slice_;  // one or none; add() turns it into a part of dense_
   std::vector<ProductGradient> products_;
-  Shape matrix_;  // of the products
+  Shape matrix_;  // of the products: [..., rows, columns]
 };
 
 }  // namespace heed

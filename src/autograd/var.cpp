@@ -94,6 +94,11 @@ Node::Node(const char* name, const Shape& result, std::vector<NodePointer> sourc
   sequence = ++counter;
 }
 
+Tensor Wanted::taken(std::size_t input) const {
+  Node* const node = inputs_[input].get();
+  return node && !node->leaf() ? node->gradient.take_dense() : Tensor();
+}
+
 NodePointer::~NodePointer() {
   if (node_ && node_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node_);
 }

@@ -44,6 +44,9 @@ class Wanted {
  public:
   explicit Wanted(const std::vector<NodePointer>& inputs) : inputs_(inputs) {}
   bool operator()(std::size_t input) const { return static_cast<bool>(inputs_[input]); }
+  // What other ops have given the input so far, taken from it, if that is one tensor of its shape: a closure with a
+  // large gradient adds to it in place and returns the sum. Empty otherwise, and for leaves.
+  Tensor taken(std::size_t input) const;
 
  private:
   const std::vector<NodePointer>& inputs_;

@@ -1,8 +1,11 @@
 #include "heed/kernels/additive.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #include "heed/base/threads.h"
+#include "heed/kernels/reduce.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/additive.cpp"
@@ -46,17 +49,115 @@ HWY_INLINE Real score(Index width, const Real* q, const Real* k, const Real* v) 
   return sum_lanes(sum);
 }
 
+// Calls body(index, std::integral_constant<int, 4 or 1>) for 0 .. count in fours and ones.
+template <class Body>
+HWY_INLINE void in_fours(Index count, const Body& body) {
+  Index i = 0;
+  for (; i + 4 <= count; i += 4) body(i, std::integral_constant<int, 4>());
+  for (; i < count; ++i) body(i, std::integral_constant<int, 1>());
+}
+
+// rows [count, width] = k + f U.
+void add_features(Index count, Index width, Index features, const Real* k, const Real* f, const Real* u, Real* rows) {
+  in_fours(count, [&](Index first, auto keys) HWY_ATTR {
+    constexpr int kCount = decltype(keys)::value;
+    const Real *from = k + first * width, *factors = f + first * features;
+    const auto columns = [&](Index c, const auto& read, const auto& write) HWY_ATTR {
+      V sums[kCount];
+      HWY_UNROLL(4)
+      for (int j = 0; j < kCount; ++j) sums[j] = read(from + j * width + c);
+      for (Index t = 0; t < features; ++t) {
+        const V row = read(u + t * width + c);
+        HWY_UNROLL(4)
+        for (int j = 0; j < kCount; ++j) sums[j] = hn::MulAdd(hn::Set(D(), factors[j * features + t]), row, sums[j]);
+      }
+      HWY_UNROLL(4)
+      for (int j = 0; j < kCount; ++j) write(sums[j], rows + (first + j) * width + c);
+    };
+    for_each_vector(
+        width,
+        [&](Index c) HWY_ATTR {
+          columns(
+              c, [](const Real* x) HWY_ATTR { return load(x); }, [](V x, Real* to) HWY_ATTR { store(x, to); });
+        },
+        [&](Index c, Index rest) HWY_ATTR {
+          columns(
+              c, [rest](const Real* x) HWY_ATTR { return load_part(x, rest); },
+              [rest](V x, Real* to) HWY_ATTR { store_part(x, to, rest); });
+        });
+  });
+}
+
+// df [count, features] = slopes Uᵀ and du [features, width] += fᵀ slopes, of slopes [count, width].
+void add_feature_gradients(Index count, Index width, Index features, const Real* slopes, const Real* f, const Real* u,
+                           Real* df, Real* du) {
+  in_fours(features, [&](Index first, auto together) HWY_ATTR {
+    constexpr int kCount = decltype(together)::value;
+    const auto columns = [&](Index c, const auto& read, const auto& write) HWY_ATTR {
+      V sums[kCount];
+      HWY_UNROLL(4)
+      for (int t = 0; t < kCount; ++t) sums[t] = read(du + (first + t) * width + c);
+      for (Index j = 0; j < count; ++j) {
+        const V slope = read(slopes + j * width + c);
+        HWY_UNROLL(4)
+        for (int t = 0; t < kCount; ++t)
+          sums[t] = hn::MulAdd(hn::Set(D(), f[j * features + first + t]), slope, sums[t]);
+      }
+      HWY_UNROLL(4)
+      for (int t = 0; t < kCount; ++t) write(sums[t], du + (first + t) * width + c);
+    };
+    for_each_vector(
+        width,
+        [&](Index c) HWY_ATTR {
+          columns(
+              c, [](const Real* x) HWY_ATTR { return load(x); }, [](V x, Real* to) HWY_ATTR { store(x, to); });
+        },
+        [&](Index c, Index rest) HWY_ATTR {
+          columns(
+              c, [rest](const Real* x) HWY_ATTR { return load_part(x, rest); },
+              [rest](V x, Real* to) HWY_ATTR { store_part(x, to, rest); });
+        });
+    for (Index j = 0; j < count; ++j) {
+      V sums[kCount];
+      HWY_UNROLL(4)
+      for (int t = 0; t < kCount; ++t) sums[t] = set(0);
+      for_each_vector(
+          width,
+          [&](Index c) HWY_ATTR {
+            const V slope = load(slopes + j * width + c);
+            HWY_UNROLL(4)
+            for (int t = 0; t < kCount; ++t) sums[t] = hn::MulAdd(slope, load(u + (first + t) * width + c), sums[t]);
+          },
+          [&](Index c, Index rest) HWY_ATTR {
+            const V slope = load_part(slopes + j * width + c, rest);
+            HWY_UNROLL(4)
+            for (int t = 0; t < kCount; ++t)
+              sums[t] = hn::MulAdd(slope, load_part(u + (first + t) * width + c, rest), sums[t]);
+          });
+      HWY_UNROLL(4)
+      for (int t = 0; t < kCount; ++t) df[j * features + first + t] = sum_lanes(sums[t]);
+    }
+  });
+}
+
 // Items are numbered by pair, block of keys, query.
 void score_items(Index begin, Index end, const AdditiveSize& size, const AdditiveInputs& in, Real* e) {
   const Index key_blocks = blocks(size.keys, kKeys), width = size.width;
+  std::vector<Real> sums(static_cast<std::size_t>(size.features > 0 ? kKeys * width : 0));
   for (Index item = begin; item < end; ++item) {
     const Index i = item % size.queries, block = item / size.queries % key_blocks;
     const Index pair = item / size.queries / key_blocks;
     const Index first = block * kKeys, last = std::min(first + kKeys, size.keys);
     const Index seen = std::clamp(length_of(size, in, pair), first, last);
-    const Real *q = in.q + (pair * size.queries + i) * width, *k = in.k + pair * size.keys * width;
+    const Real *q = in.q + (pair * size.queries + i) * width, *k = in.k + (pair * size.keys + first) * width;
+    if (size.features > 0) {
+      if (i == 0 || item == begin)
+        add_features(seen - first, width, size.features, k, in.f + (pair * size.keys + first) * size.features, in.u,
+                     sums.data());
+      k = sums.data();
+    }
     Real* row = e + (pair * size.queries + i) * size.keys;
-    for (Index j = first; j < seen; ++j) row[j] = score(width, q, k + j * width, in.v);
+    for (Index j = first; j < seen; ++j) row[j] = score(width, q, k + (j - first) * width, in.v);
     std::fill(row + seen, row + last, Real{0});
   }
 }
@@ -132,12 +233,53 @@ void backward_items(Index begin, Index end, const AdditiveSize& size, const Addi
       const AdditiveInputs at{in.q + query * width + first, in.k + key, in.v + first, nullptr};
       const AdditiveGradients to{dq, out.dk + key, dv, nullptr};
       const Real* factors = de + query * size.keys;
-      i == 0 ? add_all_slopes<true>(columns, width, seen, factors, at, to)
-             : add_all_slopes<false>(columns, width, seen, factors, at, to);
+      i == 0 && !out.adds ? add_all_slopes<true>(columns, width, seen, factors, at, to)
+                          : add_all_slopes<false>(columns, width, seen, factors, at, to);
       transform(columns, dv, dv_pair, dv_pair, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
     }
-    for (Index j = size.queries == 0 ? 0 : seen; j < size.keys; ++j)
+    for (Index j = size.queries == 0 ? 0 : seen; j < size.keys && !out.adds; ++j)
       std::fill_n(out.dk + (pair * size.keys + j) * width + first, columns, Real{0});
+  }
+}
+
+// With features: items are pairs, whose keys pass in blocks with their sums and slopes beside them.
+void featured_items(Index begin, Index end, const AdditiveSize& size, const AdditiveInputs& in, const Real* de,
+                    const AdditiveGradients& out) {
+  const Index width = size.width, features = size.features;
+  std::vector<Real> sums(static_cast<std::size_t>(kKeys * width)), slopes(sums.size()),
+      dv(static_cast<std::size_t>(width));
+  const auto add = [](V a, V b) HWY_ATTR { return hn::Add(a, b); };
+  for (Index pair = begin; pair < end; ++pair) {
+    const Index seen = length_of(size, in, pair);
+    Real *dq = out.dq + pair * size.queries * width, *dv_pair = out.dv_each + pair * width,
+         *du = out.du_each + pair * features * width;
+    std::fill_n(dq, size.queries * width, Real{0});
+    std::fill_n(dv_pair, width, Real{0});
+    std::fill_n(du, features * width, Real{0});
+    for (Index first = 0; first < size.keys; first += kKeys) {
+      const Index key = pair * size.keys + first, all = std::min(kKeys, size.keys - first),
+                  count = std::clamp<Index>(seen - first, 0, size.queries == 0 ? 0 : all);
+      const Real* f = in.f + key * features;
+      Real *dk = out.dk + key * width, *df = out.df + key * features;
+      add_features(count, width, features, in.k + key * width, f, in.u, sums.data());
+      for (Index i = 0; i < size.queries; ++i) {
+        const Index query = pair * size.queries + i;
+        std::fill(dv.begin(), dv.end(), Real{0});
+        const AdditiveInputs at{in.q + query * width, sums.data(), in.v, nullptr};
+        const AdditiveGradients to{dq + i * width, slopes.data(), dv.data(), nullptr};
+        const Real* factors = de + query * size.keys + first;
+        i == 0 ? add_all_slopes<true>(width, width, count, factors, at, to)
+               : add_all_slopes<false>(width, width, count, factors, at, to);
+        transform(width, dv.data(), dv_pair, dv_pair, add);
+      }
+      add_feature_gradients(count, width, features, slopes.data(), f, in.u, df, du);
+      if (out.adds)
+        transform(count * width, slopes.data(), dk, dk, add);
+      else
+        std::copy_n(slopes.data(), count * width, dk);
+      std::fill(df + count * features, df + all * features, Real{0});
+      if (!out.adds) std::fill(dk + count * width, dk + all * width, Real{0});
+    }
   }
 }
 
@@ -153,6 +295,7 @@ Index grain(Index work) { return std::max<Index>(1, 8 * 1024 / std::max<Index>(w
 
 HWY_EXPORT(score_items);
 HWY_EXPORT(backward_items);
+HWY_EXPORT(featured_items);
 
 void additive_scores(const AdditiveSize& size, const AdditiveInputs& in, Real* e) {
   const Index items = size.pairs() * blocks(size.keys, kKeys) * size.queries;
@@ -163,13 +306,17 @@ void additive_scores(const AdditiveSize& size, const AdditiveInputs& in, Real* e
 
 void additive_scores_backward(const AdditiveSize& size, const AdditiveInputs& in, const Real* de,
                               const AdditiveGradients& out) {
-  const Index items = size.pairs() * blocks(size.width, column_block(size));
-  parallel_for(items, grain(size.queries * size.keys * column_block(size)), [&](Index begin, Index end) {
-    HWY_DYNAMIC_DISPATCH(backward_items)(begin, end, size, in, de, out);
+  const bool featured = size.features > 0;
+  const Index columns = featured ? size.width : column_block(size);
+  const Index items = size.pairs() * (featured ? 1 : blocks(size.width, columns));
+  parallel_for(items, grain(size.queries * size.keys * columns), [&](Index begin, Index end) {
+    if (featured)
+      HWY_DYNAMIC_DISPATCH(featured_items)(begin, end, size, in, de, out);
+    else
+      HWY_DYNAMIC_DISPATCH(backward_items)(begin, end, size, in, de, out);
   });
-  std::fill_n(out.dv, size.width, Real{0});
-  for (Index pair = 0; pair < size.pairs(); ++pair)
-    for (Index c = 0; c < size.width; ++c) out.dv[c] += out.dv_each[pair * size.width + c];
+  sum(1, size.pairs(), size.width, out.dv_each, out.dv);
+  if (featured) sum(1, size.pairs(), size.features * size.width, out.du_each, out.du);
 }
 
 }  // namespace heed::kernels

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "heed/autograd/ops/elementwise.h"
 #include "support/kernel_testing.h"
 
 namespace heed {
@@ -50,6 +51,35 @@ TEST(AdditiveScores, EqualTheirDefinitionInValueAndGradient) {
   rc::check([&] {
     const auto size = [](Index most) { return *rc::gen::inRange<Index>(1, most + 1); };
     check(size(3), size(3), size(5), size(20), size(70));
+  });
+}
+
+TEST(AdditiveScores, WithFeaturesTooAndOverManySteps) {
+  const auto check = [](Index batch, Index heads, Index n, Index m, Index width, Index count) {
+    SCOPED_TRACE(testing::Message() << batch << ' ' << heads << ' ' << n << ' ' << m << ' ' << width << ' ' << count);
+    const Case c = make_case(batch, heads, n, m, width);
+    const KeyFeatures features{Var::leaf(filled(Shape{batch, heads, m, count}, 5)),
+                               Var::leaf(filled(Shape{count, width}, 6))};
+    // The keys come from an op and are used three times: their gradients add up in place.
+    const auto thrice = [&](const auto& scores) {
+      const Var keys = tanh(c.keys);
+      return scores(c.queries, keys) + scores(tanh(c.queries), keys) + scores(negate(c.queries), keys);
+    };
+    const Var fused = thrice([&](const Var& q, const Var& k) { return additive_scores(q, k, c.v, {}, features); });
+    const Var composed =
+        thrice([&](const Var& q, const Var& k) { return additive_scores_composed(q, k, c.v, features); });
+    expect_near(fused.value(), composed.value(), 1e-5);
+    Gradients got, want;
+    backward(fused, c.seed, got);
+    backward(composed, c.seed, want);
+    for (const Var& leaf : {c.queries, c.keys, c.v, features.values, features.map})
+      expect_near(got.of(leaf), want.of(leaf), 2e-5);
+  };
+  check(2, 1, 1, 1, 1, 1);
+  check(2, 3, 4, 0, 5, 2);
+  rc::check([&] {
+    const auto size = [](Index most) { return *rc::gen::inRange<Index>(1, most + 1); };
+    check(size(3), size(2), size(3), size(40), size(70), size(5));
   });
 }
 
@@ -99,6 +129,9 @@ TEST(AdditiveScores, SayWhatDoesNotFit) {
                "[additive] queries [2, 1, 3, 5], keys [2, 1, 4, 5] and weights [4] do not fit");
   expect_error([&] { additive_scores(c.queries, other, c.v); }, "keys [2, 1, 4, 6]");
   expect_error([&] { additive_scores(c.queries, flat, c.v); }, "keys [2, 4, 5]");
+  const KeyFeatures narrow_map{Var(Tensor(Shape{2, 1, 4, 3}, Real{1})), Var(Tensor(Shape{3, 4}, Real{1}))};
+  expect_error([&] { additive_scores(c.queries, c.keys, c.v, {}, narrow_map); },
+               "[additive] features [2, 1, 4, 3] and their map [3, 4] do not fit keys [2, 1, 4, 5]");
   const auto with = [&](const Ids& lengths) { additive_scores(c.queries, c.keys, c.v, lengths); };
   expect_error([&] { with(Ids(Shape{1}, {4})); }, "[additive] lengths [1] do not fit a batch of 2");
   expect_error([&] { with(Ids(Shape{2}, {4, 5})); }, "[additive] a length of 5 is outside 0..4");

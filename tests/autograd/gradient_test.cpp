@@ -117,6 +117,38 @@ TEST(Gradient, ProductsWaitAndAddUpWithAnyOther) {
   EXPECT_EQ(twos.at({0, 0}), 2);
 }
 
+TEST(Gradient, ProductsOfABatchOfMatricesAddUp) {
+  const Shape matrices{2, 1, 3, 4};
+  Tensor expected(matrices, Real{0});
+  Gradient gradient;
+  for (int step = 0; step < 3; ++step) {
+    const Tensor left = whole_numbers(Shape{2, 1, 2, 3}, step);
+    // The second stands transposed in memory.
+    const Tensor right =
+        step == 1 ? whole_numbers(Shape{2, 1, 4, 2}, step).transpose(2, 3) : whole_numbers(Shape{2, 1, 2, 4}, 7 + step);
+    for (Index b = 0; b < 2; ++b) {
+      Tensor sum = expected.slice(0, b, b + 1).reshape(Shape{3, 4}).copy();
+      add_product(
+          {left.slice(0, b, b + 1).reshape(Shape{2, 3}), right.slice(0, b, b + 1).contiguous().reshape(Shape{2, 4})},
+          sum);
+      std::copy_n(sum.data(), 12, expected.data() + b * 12);
+    }
+    gradient.add(Gradient::of_products(matrices, {{left, right}}));
+    if (step == 1) gradient.settle();  // the last one is added to a sum
+  }
+  EXPECT_EQ(numbers(gradient.to_dense(matrices)), numbers(expected));
+}
+
+TEST(Gradient, OnlyWhatNobodyElseHoldsIsTaken) {
+  const Tensor shared(Shape{2}, {3, 4});
+  Gradient gradient(shared);
+  EXPECT_FALSE(gradient.take_dense());
+  EXPECT_EQ(numbers(gradient.dense()), (Numbers{3, 4}));
+  gradient.add(Gradient(Tensor(Shape{2}, {1, 1})));  // a copy of its own
+  EXPECT_EQ(numbers(gradient.take_dense()), (Numbers{4, 5}));
+  EXPECT_TRUE(gradient.empty());
+}
+
 TEST(Gradient, ProductsAndRowsOfOneTable) {
   const Shape table{3, 2};
   Gradient gradient = Gradient::of_rows(ids_of({2}), Tensor(Shape{1, 2}, Real{1}));

@@ -21,7 +21,7 @@ struct Work {
   AdditiveSize size;
   Buffer q, k, v, de;
   Guarded<std::int32_t> lengths;
-  Buffer e, dq, dk, dv, dv_each;
+  Buffer e, dq, dk, dv, dv_each, f, u, df, du, du_each;
 
   Work(const AdditiveSize& sizes, Place place, const std::vector<std::int32_t>& until = {})
       : size(sizes),
@@ -34,11 +34,18 @@ struct Work {
         dq(q.size(), place),
         dk(k.size(), place),
         dv(size.width, place),
-        dv_each(size.pairs() * size.width, place) {}
+        dv_each(size.pairs() * size.width, place),
+        f(normal_values(size.pairs() * size.keys * size.features, 5), place),
+        u(normal_values(size.features * size.width, 6), place),
+        df(f.size(), place),
+        du(u.size(), place),
+        du_each(size.pairs() * u.size(), place) {}
   AdditiveInputs inputs() const {
-    return {q.data(), k.data(), v.data(), lengths.size() > 0 ? lengths.data() : nullptr};
+    return {q.data(), k.data(), v.data(), lengths.size() > 0 ? lengths.data() : nullptr, f.data(), u.data()};
   }
-  AdditiveGradients gradients() const { return {dq.data(), dk.data(), dv.data(), dv_each.data()}; }
+  AdditiveGradients gradients() const {
+    return {dq.data(), dk.data(), dv.data(), dv_each.data(), false, df.data(), du.data(), du_each.data()};
+  }
   Index seen(Index pair) const { return lengths.size() > 0 ? lengths[pair / size.heads] : size.keys; }
 
   void run() {
@@ -64,6 +71,14 @@ void expect_matches(const Work& got, const Work& want) {
   expect_close(got.e.values(), want.e.values(), 16 + width / 4, [&](Index) { return weights; });
   expect_close(got.dq.values(), want.dq.values(), 24 + keys, [&](Index i) { return slopes * keys * column(i); });
   expect_close(got.dk.values(), want.dk.values(), 24 + queries, [&](Index i) { return slopes * queries * column(i); });
+  double map = 0;
+  for (const Real x : got.u.values()) map = std::max<double>(map, std::abs(x));
+  expect_close(got.df.values(), want.df.values(), 24 + queries + width,
+               [&](Index) { return slopes * queries * weights * map; });
+  double values = 0;
+  for (const Real x : got.f.values()) values = std::max<double>(values, std::abs(x));
+  expect_close(got.du.values(), want.du.values(), 24 + queries + keys + pairs,
+               [&](Index i) { return slopes * queries * keys * pairs * values * column(i); });
   const double terms = 24 + keys + queries;
   expect_close(got.dv_each.values(), want.dv_each.values(), terms, [&](Index) { return slopes * keys * queries; });
   expect_close(got.dv.values(), want.dv.values(), terms + pairs,
@@ -83,7 +98,10 @@ void expect_matches_its_twin(const AdditiveSize& size, const std::vector<std::in
 
 TEST(Additive, MatchesItsTwinAtEveryWidth) {
   on_every_target([] {
-    for (const Index width : awkward_lengths()) expect_matches_its_twin({2, 1, 2, 3, width}, {3, 2});
+    for (const Index width : awkward_lengths()) {
+      expect_matches_its_twin({2, 1, 2, 3, width}, {3, 2});
+      expect_matches_its_twin({2, 1, 2, 3, width, 3}, {3, 2});
+    }
   });
 }
 
@@ -94,9 +112,27 @@ TEST(Additive, MatchesItsTwinAtAnyCount) {
         expect_matches_its_twin({1, 1, queries, keys, 19});
         const auto most = static_cast<std::int32_t>(keys);
         expect_matches_its_twin({3, 2, queries, keys, 70}, {most, most / 2, 0});
+        expect_matches_its_twin({3, 2, queries, keys, 70, 2}, {most, most / 2, 0});
       }
     expect_matches_its_twin({0, 1, 2, 3, 5});
     expect_matches_its_twin({20, 1, 1, 3, 600});  // enough pairs for wide blocks of columns, and more than one of them
+  });
+}
+
+// Two calls of which the second adds are one with twice the gradient; what is added to stays beyond a length.
+TEST(Additive, KeysGradientsAddUp) {
+  on_every_target([] {
+    const AdditiveSize size{2, 1, 2, 5, 37};
+    Work got(size, Place::at_fence, {5, 2}), want(size, Place::at_fence, {5, 2});
+    got.run();
+    AdditiveGradients again = got.gradients();
+    again.adds = true;
+    additive_scores_backward(size, got.inputs(), got.de.data(), again);
+    want.run_twin();
+    again = want.gradients();
+    again.adds = true;
+    ref::additive_scores_backward(size, want.inputs(), want.de.data(), again);
+    expect_matches(got, want);
   });
 }
 

@@ -400,13 +400,17 @@ def _(draw):
     width = draw.choice([1, 3, 17])
     attributes = {"lengths": [draw.integer(0, m) for _ in range(batch)]} if draw.case % 2 else {}
 
-    def scores(q, k, v):
-        e = torch.tanh(q[:, :, :, None] + k[:, :, None]) @ v
+    features = draw.choice([0, 0, 1, 3])
+
+    def scores(q, k, v, f=None, u=None):
+        e = torch.tanh(q[:, :, :, None] + (k if f is None else k + f @ u)[:, :, None]) @ v
         if not attributes:
             return e
         return torch.where(torch.arange(m) < torch.tensor(attributes["lengths"])[:, None, None, None], e, 0.0)
 
-    shapes = [batch, heads, n, width], [batch, heads, m, width], [width]
+    shapes = [[batch, heads, n, width], [batch, heads, m, width], [width]]
+    if features:
+        shapes += [[batch, heads, m, features], [features, width]]
     return [draw.normal(shape) for shape in shapes], attributes, scores
 
 

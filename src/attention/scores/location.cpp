@@ -45,8 +45,8 @@ class LocationAware final : public Score {
     const Index b = memory.batch(), h = memory.heads(), m = memory.size();
     const Var last = query.past && query.past->weights ? query.past->weights : first_position(b, h, m);
     const Var features = conv1d(reshape(last, Shape{b * h, m, 1}), filters_, {}, {.padding = Padding::same});
-    const Var located = reshape(filter_map_(features), memory.prepared.shape());
-    return additive_scores(query_map_(query.vectors), memory.prepared + located, v_, memory.lengths);
+    return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths,
+                           {reshape(features, Shape{b, h, m, features.size(-1)}), filter_map_.weight()});
   }
 
  private:

@@ -15,23 +15,29 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
   require(a.rank() >= 2 && b.rank() >= 2, "[matmul] needs matrices, not shapes {} and {}", a.shape(), b.shape());
   const Tensor x = flip.a ? transposed(a.value()) : a.value(), y = flip.b ? transposed(b.value()) : b.value();
   const Tensor left = kept_if(b.wants_gradient(), x), right = kept_if(a.wants_gradient(), y);
-  return record("matmul", product(x, y, "matmul"), {a, b},
-                [left, right, flip, flat = y.rank() == 2](const Tensor& dy, Wanted wanted) {
-                  // C = A B: dA = dC Bᵀ, dB = Aᵀ dC; of a transposed operand the transpose is computed.
-                  Tensor da, db;
-                  if (wanted(0))
-                    da = flip.a ? product(right, transposed(dy), "matmul") : product(dy, transposed(right), "matmul");
-                  if (wanted(1)) {
-                    if (flat && left.rank() > 2) {  // the sum over the batch is part of the product
-                      const Tensor rows = as_rows(left), drows = as_rows(dy);
-                      db = flip.b ? product(transposed(drows), rows, "matmul")
-                                  : product(transposed(rows), drows, "matmul");
-                    } else {
-                      db = flip.b ? product(transposed(dy), left, "matmul") : product(transposed(left), dy, "matmul");
-                    }
-                  }
-                  return grads(std::move(da), std::move(db));
-                });
+  // One row a matrix is likely a step of many that attend to the same b.
+  const bool step =
+      y.rank() > 2 && x.size(-2) == 1 && x.shape().leading(x.rank() - 2) == y.shape().leading(y.rank() - 2);
+  return record(
+      "matmul", product(x, y, "matmul"), {a, b},
+      [left, right, flip, flat = y.rank() == 2, step, memory = b.shape()](const Tensor& dy, Wanted wanted) {
+        // C = A B: dA = dC Bᵀ, dB = Aᵀ dC; of a transposed operand the transpose is computed.
+        Tensor da;
+        Gradient db;
+        if (wanted(0))
+          da = flip.a ? product(right, transposed(dy), "matmul") : product(dy, transposed(right), "matmul");
+        if (wanted(1)) {
+          if (step) {
+            db = Gradient::of_products(memory, {flip.b ? ProductGradient{dy, left} : ProductGradient{left, dy}});
+          } else if (flat && left.rank() > 2) {  // the sum over the batch is part of the product
+            const Tensor rows = as_rows(left), drows = as_rows(dy);
+            db = flip.b ? product(transposed(drows), rows, "matmul") : product(transposed(rows), drows, "matmul");
+          } else {
+            db = flip.b ? product(transposed(dy), left, "matmul") : product(transposed(left), dy, "matmul");
+          }
+        }
+        return grads(std::move(da), std::move(db));
+      });
 }
 
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {

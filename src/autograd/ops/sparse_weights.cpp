@@ -10,14 +10,21 @@
 namespace heed {
 namespace {
 
-// The numbers of one row that take part, largest first; false if one of them is NaN and there is no order.
-bool sorted_row(const Real* x, const bool* allowed, Index n, std::vector<double>& sorted) {
+// The numbers of one row that take part and may get a weight, largest first; false if one that takes part is NaN and
+// there is no order. A weight is at most 1, so only what is within `reach` of the largest number can have one: mostly
+// few, and only these need be sorted.
+bool sorted_row(const Real* x, const bool* allowed, Index n, Real reach, std::vector<double>& sorted) {
   sorted.clear();
+  Real largest = -std::numeric_limits<Real>::infinity();
+  bool any_nan = false;
   for (Index j = 0; j < n; ++j) {
-    if (allowed && !allowed[j]) continue;
-    if (std::isnan(x[j])) return false;
-    sorted.push_back(static_cast<double>(x[j]));
+    const bool takes_part = !allowed || allowed[j];
+    any_nan |= takes_part && std::isnan(x[j]);
+    largest = takes_part && x[j] > largest ? x[j] : largest;
   }
+  if (any_nan) return false;
+  for (Index j = 0; j < n; ++j)
+    if (x[j] >= largest - reach && (!allowed || allowed[j])) sorted.push_back(static_cast<double>(x[j]));
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   return true;
 }
@@ -54,19 +61,22 @@ double entmax15_threshold(const std::vector<double>& sorted) {
   return largest + threshold;
 }
 
-// Calls body(row, x, allowed, y) for every row.
+// Rows a thread should have at least.
+Index row_grain(Index n) { return std::max<Index>(1, 2048 / std::max<Index>(n, 1)); }
+
+// Calls body(x, allowed, sorted, y) for every row; `sorted` is what lies within `reach` of its largest number.
 template <class Body>
-Tensor by_row(const char* op, const Tensor& x, const Mask& given, const Body& body) {
+Tensor by_row(const char* op, const Tensor& x, const Mask& given, Real reach, const Body& body) {
   require(x.rank() >= 1, "[{}] needs at least one axis", op);
   const Mask mask = fitted(given, x.shape(), op).contiguous();
   Tensor y(x.shape());
   const Index n = x.size(-1), rows = n == 0 ? 0 : x.size() / n;
-  parallel_for(rows, std::max<Index>(1, 2048 / std::max<Index>(n, 1)), [&](Index begin, Index end) {
+  parallel_for(rows, row_grain(n), [&](Index begin, Index end) {
     std::vector<double> sorted;
     for (Index r = begin; r < end; ++r) {
       const bool* allowed = mask ? mask.data() + r * n : nullptr;
       Real* to = y.data() + r * n;
-      if (sorted_row(x.data() + r * n, allowed, n, sorted)) {
+      if (sorted_row(x.data() + r * n, allowed, n, reach, sorted)) {
         body(x.data() + r * n, allowed, sorted, to);
       } else {
         for (Index j = 0; j < n; ++j) to[j] = !allowed || allowed[j] ? std::numeric_limits<Real>::quiet_NaN() : Real{0};
@@ -76,12 +86,22 @@ Tensor by_row(const char* op, const Tensor& x, const Mask& given, const Body& bo
   return y;
 }
 
+// dx by rows: body(y, dy, dx) for every row.
+template <class Body>
+Tensor gradient_by_row(const Tensor& y, const Tensor& dy, Index n, const Body& body) {
+  Tensor dx(y.shape());
+  parallel_for(n == 0 ? 0 : y.size() / n, row_grain(n), [&](Index begin, Index end) {
+    for (Index at = begin * n; at < end * n; at += n) body(y.data() + at, dy.data() + at, dx.data() + at);
+  });
+  return dx;
+}
+
 }  // namespace
 
 // With the support S = {y > 0}:  dx = dy - mean of dy over S on S, 0 elsewhere.
 Var sparsemax(const Var& x, const Mask& mask) {
   const Index n = x.rank() >= 1 ? x.size(-1) : 0;
-  const Tensor y = by_row("sparsemax", x.value().contiguous(), mask,
+  const Tensor y = by_row("sparsemax", x.value().contiguous(), mask, 1,
                           [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
                             const double threshold = sparsemax_threshold(sorted);
                             for (Index j = 0; j < n; ++j) {
@@ -90,26 +110,24 @@ Var sparsemax(const Var& x, const Mask& mask) {
                             }
                           });
   return record("sparsemax", y, {x}, [y, n](const Tensor& dy) {
-    Tensor dx(y.shape());
-    for (Index at = 0; at < y.size(); at += n) {
+    return grads(gradient_by_row(y, dy, n, [n](const Real* weights, const Real* given, Real* to) {
       double sum = 0;
       Index support = 0;
-      for (Index j = at; j < at + n; ++j) {
-        if (y.data()[j] <= 0) continue;
-        sum += static_cast<double>(dy.data()[j]);
+      for (Index j = 0; j < n; ++j) {
+        if (weights[j] <= 0) continue;
+        sum += static_cast<double>(given[j]);
         ++support;
       }
       const Real mean = support == 0 ? Real{0} : static_cast<Real>(sum / static_cast<double>(support));
-      for (Index j = at; j < at + n; ++j) dx.data()[j] = y.data()[j] > 0 ? dy.data()[j] - mean : Real{0};
-    }
-    return grads(dx);
+      for (Index j = 0; j < n; ++j) to[j] = weights[j] > 0 ? given[j] - mean : Real{0};
+    }));
   });
 }
 
 // With s = √y:  dx = s ∘ (dy - Σ s dy / Σ s).
 Var entmax15(const Var& x, const Mask& mask) {
   const Index n = x.rank() >= 1 ? x.size(-1) : 0;
-  const Tensor y = by_row("entmax15", x.value().contiguous(), mask,
+  const Tensor y = by_row("entmax15", x.value().contiguous(), mask, 2,
                           [n](const Real* from, const bool* allowed, const std::vector<double>& sorted, Real* to) {
                             const double threshold = entmax15_threshold(sorted);
                             for (Index j = 0; j < n; ++j) {
@@ -119,20 +137,17 @@ Var entmax15(const Var& x, const Mask& mask) {
                             }
                           });
   return record("entmax15", y, {x}, [y, n](const Tensor& dy) {
-    Tensor dx(y.shape());
-    for (Index at = 0; at < y.size(); at += n) {
+    return grads(gradient_by_row(y, dy, n, [n](const Real* weights, const Real* given, Real* to) {
       double weighted = 0, total = 0;
-      for (Index j = at; j < at + n; ++j) {
-        const double s = std::sqrt(static_cast<double>(y.data()[j]));
-        weighted += s * static_cast<double>(dy.data()[j]);
+      for (Index j = 0; j < n; ++j) {
+        const double s = std::sqrt(static_cast<double>(weights[j]));
+        weighted += s * static_cast<double>(given[j]);
         total += s;
       }
       const double mean = total == 0 ? 0 : weighted / total;
-      for (Index j = at; j < at + n; ++j)
-        dx.data()[j] =
-            static_cast<Real>(std::sqrt(static_cast<double>(y.data()[j])) * (static_cast<double>(dy.data()[j]) - mean));
-    }
-    return grads(dx);
+      for (Index j = 0; j < n; ++j)
+        to[j] = static_cast<Real>(std::sqrt(static_cast<double>(weights[j])) * (static_cast<double>(given[j]) - mean));
+    }));
   });
 }
 
