@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <unordered_map>
@@ -11,11 +12,43 @@
 #include "heed/base/random.h"
 #include "heed/base/spelling.h"
 #include "heed/data/training_text.h"
+#include "heed/data/utf8.h"
 
 namespace heed {
 namespace {
 
 constexpr std::string_view kSpace = "▁";  // stands for the space before a word
+
+// What SentencePiece takes for a space, whatever the kind, at the front of `text`: its bytes, 0 if there is none.
+std::size_t space_at_front(std::string_view text) {
+  for (const std::string_view space : {" ", "\t", "\n", "\r", "\v", "\f", "\u00a0", "\u3000", "▁"})
+    if (text.starts_with(space)) return space.size();
+  return 0;
+}
+
+// The places of pieces whose surfaces follow each other in `text`, in bytes.
+std::vector<TextPlace> places_in(std::string_view text, const sentencepiece::ImmutableSentencePieceText& split) {
+  std::vector<TextPlace> places;
+  std::size_t seen = 0;
+  Index characters = 0;  // in what was seen
+  const auto go_to = [&](std::size_t byte) {
+    if (byte > seen) {
+      characters += static_cast<Index>(count_characters(text.substr(seen, byte - seen)));
+      seen = byte;
+    }
+    return characters;
+  };
+  for (const auto& piece : split.pieces()) {
+    std::size_t begin = std::min<std::size_t>(piece.begin(), text.size());
+    std::size_t end = std::clamp<std::size_t>(piece.end(), begin, text.size());
+    for (std::size_t space = 1; space > 0 && begin < end; begin += space)
+      space = space_at_front(text.substr(begin, end - begin));
+    while (end > begin && text[end - 1] == ' ') --end;
+    const Index first = go_to(begin);
+    places.push_back({first, go_to(end)});
+  }
+  return places;
+}
 
 class Subwords final : public Vocabulary {
  public:
@@ -34,15 +67,24 @@ class Subwords final : public Vocabulary {
     return {ids.begin(), ids.end()};
   }
   std::string decode(std::span<const std::int32_t> ids) const override {
-    std::vector<int> pieces;
-    for (const std::int32_t id : ids) {
-      check(id);
-      if (id != kBegin && id != kEnd) pieces.push_back(id);
-    }
     std::string text;
-    const auto status = processor_.Decode(pieces, &text);
+    const auto status = processor_.Decode(without_symbols(ids), &text);
     require(status.ok(), "[subwords] {}", status.message());
     return text;
+  }
+  std::vector<TextPlace> places(std::string_view text) const override {
+    return places_in(text, processor_.EncodeAsImmutableProto(text));
+  }
+  std::vector<TextPlace> decoded_places(std::span<const std::int32_t> ids) const override {
+    const auto decoded = processor_.DecodeIdsAsImmutableProto(without_symbols(ids));
+    const std::vector<TextPlace> found = places_in(decoded.text(), decoded);
+    std::vector<TextPlace> places;
+    std::size_t next = 0;
+    for (const std::int32_t id : ids) {
+      const Index end = next > 0 ? found[next - 1].end : 0;
+      places.push_back(symbol(id) ? TextPlace{end, end} : found[next++]);
+    }
+    return places;
   }
   std::string piece(std::int32_t id) const override {
     check(id);
@@ -55,9 +97,8 @@ class Subwords final : public Vocabulary {
     bool after_symbol = true;
     for (const std::int32_t id : ids) {
       check(id);
-      const bool symbol = id == kBegin || id == kEnd;
-      if (symbol || after_symbol || processor_.IdToPiece(id).starts_with(kSpace)) ++word;
-      after_symbol = symbol;
+      if (symbol(id) || after_symbol || processor_.IdToPiece(id).starts_with(kSpace)) ++word;
+      after_symbol = symbol(id);
       words.push_back(word);
     }
     return words;
@@ -66,6 +107,15 @@ class Subwords final : public Vocabulary {
   std::string serialized() const override { return bytes_; }
 
  private:
+  static bool symbol(std::int32_t id) { return id == kBegin || id == kEnd; }
+  std::vector<int> without_symbols(std::span<const std::int32_t> ids) const {
+    std::vector<int> pieces;
+    for (const std::int32_t id : ids) {
+      check(id);
+      if (!symbol(id)) pieces.push_back(id);
+    }
+    return pieces;
+  }
   void check(std::int32_t id) const {
     require(id >= 0 && id < size(), "[subwords] id {} is outside 0..{}", id, size() - 1);
   }

@@ -13,6 +13,12 @@
 
 namespace heed {
 
+// A stretch of a text, in characters (Unicode code points) from `begin` up to but not including `end`.
+struct TextPlace {
+  Index begin = 0, end = 0;
+  bool operator==(const TextPlace&) const = default;
+};
+
 // Text as numbers and back. Immutable, and safe to use from several threads.
 class Vocabulary {
  public:
@@ -21,6 +27,11 @@ class Vocabulary {
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
   // Begin and end are left out; an id outside the vocabulary is an Error.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
+  // Where each piece of encode(text) stands in the text, without the white space around it. A piece of nothing but
+  // white space, or one that shares its characters with the next, is empty.
+  virtual std::vector<TextPlace> places(std::string_view text) const = 0;
+  // Where each id's piece stands in decode(ids); begin and end are empty.
+  virtual std::vector<TextPlace> decoded_places(std::span<const std::int32_t> ids) const = 0;
   // How one id is written: "▁Haus" for a subword that begins a word, "</s>" for the end.
   virtual std::string piece(std::int32_t id) const = 0;
   virtual Index size() const = 0;

@@ -40,6 +40,30 @@ class Words final : public Vocabulary {
     }
     return text;
   }
+  std::vector<TextPlace> places(std::string_view text) const override {
+    std::vector<TextPlace> places;
+    std::size_t seen = 0;  // bytes
+    Index characters = 0;  // in these
+    for (const std::string_view word : words_of_line(text)) {
+      const auto at = static_cast<std::size_t>(word.data() - text.data());
+      const Index begin = characters + length(text.substr(seen, at - seen));
+      characters = begin + length(word);
+      seen = at + word.size();
+      places.push_back({begin, characters});
+    }
+    return places;
+  }
+  std::vector<TextPlace> decoded_places(std::span<const std::int32_t> ids) const override {
+    std::vector<TextPlace> places;
+    Index end = 0;
+    for (const std::int32_t id : ids) {
+      const bool symbol = id == kBegin || id == kEnd;
+      const Index begin = symbol || end == 0 ? end : end + 1;
+      if (!symbol) end = begin + length(piece(id));
+      places.push_back({begin, end});
+    }
+    return places;
+  }
   std::string piece(std::int32_t id) const override {
     require(id >= 0 && id < size(), "[words] id {} is outside 0..{}", id, size() - 1);
     return words_[static_cast<std::size_t>(id)];
@@ -58,6 +82,8 @@ class Words final : public Vocabulary {
   }
 
  private:
+  static Index length(std::string_view text) { return static_cast<Index>(count_characters(text)); }
+
   std::vector<std::string> words_;
   std::unordered_map<std::string_view, std::int32_t> ids_;  // views into words_, which never changes
 };

@@ -76,6 +76,16 @@ TEST_F(VocabularyTest, UnknownEndingsAndMissingFilesAreErrors) {
             std::string::npos);
 }
 
+TEST_F(VocabularyTest, PlacesOfWordsCountCharacters) {
+  const auto words = train_words({write("a", "größe 猫 b\n")}, {});
+  // Two bytes and more a character, white space of several kinds, a word that is unknown.
+  EXPECT_EQ(words->places("  größe\t猫 über"), (std::vector<TextPlace>{{2, 7}, {8, 9}, {10, 14}}));
+  EXPECT_TRUE(words->places(" \t ").empty());
+  const std::vector<std::int32_t> ids{kBegin, words->encode("größe")[0], kUnknown, words->encode("猫")[0], kEnd};
+  EXPECT_EQ(words->decode(ids), "größe <unk> 猫");
+  EXPECT_EQ(words->decoded_places(ids), (std::vector<TextPlace>{{0, 0}, {0, 5}, {6, 11}, {12, 13}, {13, 13}}));
+}
+
 class SubwordsTest : public VocabularyTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(SubwordsTest, RoundTripThroughPiecesAndFile) {
@@ -114,6 +124,61 @@ TEST_P(SubwordsTest, PiecesOfAWordBelongTogether) {
   ids.push_back(kEnd);
   expected.push_back(4);
   EXPECT_EQ(subwords->word_of(ids), expected);
+}
+
+// The characters of a place in a text.
+std::string characters(const std::string& text, TextPlace place) {
+  std::string result;
+  Index at = -1;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80) ++at;
+    if (at >= place.begin && at < place.end) result += c;
+  }
+  return result;
+}
+
+TEST_P(SubwordsTest, PlacesOfPiecesAreTheirCharactersInTheText) {
+  const std::string plain = "the größe of 猫 and cats";
+  const auto subwords =
+      train_subwords({write("text", std::string(kText) + plain + "\n")}, {.size = 60, .kind = GetParam()});
+  // White space at the ends and in rows, a ligature and wide letters that are read as others, what is unknown.
+  for (const std::string& text :
+       {plain, std::string("  the   cats \u3000 größe "), std::string("\ufb01ve ｃａｔｓ ☃☃ of 猫猫"),
+        std::string("   "), std::string("\ttabs\u00a0and cats")}) {
+    const std::vector<std::int32_t> ids = subwords->encode(text);
+    const std::vector<TextPlace> places = subwords->places(text);
+    ASSERT_EQ(places.size(), ids.size());
+    Index end = 0;
+    std::string covered, expected = text;
+    for (const TextPlace& place : places) {
+      EXPECT_GE(place.begin, end) << text;
+      EXPECT_GE(place.end, place.begin) << text;
+      end = place.end;
+      covered += characters(text, place);
+    }
+    for (const std::string space : {" ", "\t", "\u3000", "\u00a0"})
+      while (expected.find(space) != std::string::npos) expected.erase(expected.find(space), space.size());
+    EXPECT_EQ(covered, expected);
+  }
+}
+
+TEST_P(SubwordsTest, PlacesOfDecodedPiecesAreInTheDecodedText) {
+  const auto subwords = train_subwords({write("text", kText)}, {.size = 40, .kind = GetParam()});
+  std::vector<std::int32_t> ids{kBegin};
+  for (const std::int32_t id : subwords->encode("the old riverbanks")) ids.push_back(id);
+  ids.push_back(kUnknown);
+  for (const std::int32_t id : subwords->encode("sleep")) ids.push_back(id);
+  ids.push_back(kEnd);
+  const std::string text = subwords->decode(ids);
+  const std::vector<TextPlace> places = subwords->decoded_places(ids);
+  ASSERT_EQ(places.size(), ids.size());
+  std::string covered, expected;
+  for (const TextPlace& place : places) covered += characters(text, place);
+  for (const char c : text)
+    if (c != ' ') expected += c;
+  EXPECT_EQ(covered, expected);
+  EXPECT_EQ(places.front(), (TextPlace{0, 0}));
+  EXPECT_EQ(places.back().begin, places.back().end);
 }
 
 TEST_P(SubwordsTest, ATextTooSmallGivesFewerPiecesOrAnError) {

@@ -16,6 +16,8 @@ class Pieces final : public Vocabulary {
     for (const std::int32_t id : ids) text += piece(id);
     return text;
   }
+  std::vector<TextPlace> places(std::string_view) const override { return {}; }
+  std::vector<TextPlace> decoded_places(std::span<const std::int32_t>) const override { return {}; }
   std::string piece(std::int32_t id) const override { return std::string(1, static_cast<char>('a' + id - 3)); }
   Index size() const override { return 9; }
   std::vector<Index> word_of(std::span<const std::int32_t> ids) const override {
