@@ -73,6 +73,7 @@ struct SourceSearch {
     double log_probability;
     std::int32_t entry, word;  // of its last word
     std::int32_t row;          // of the step that predicted it
+    Index place = 0;           // among the candidates of that step
   };
   struct Ended {
     double score, log_probability;
@@ -166,14 +167,21 @@ class BeamSearch {
     SourceSearch& search = of(source);
     search.before.swap(search.beam);
     search.beam.clear();
+    SearchStep shown{.source = source, .step = t};
+    Index place = 0;
     for (const Candidate& candidate : search.candidates.found()) {
-      const std::int32_t parent = search.before[static_cast<std::size_t>(candidate.row - search.first_row)].entry;
-      const std::int32_t entry = history_.add(parent, candidate.row, candidate.word);
+      const SourceSearch::Live& parent = search.before[static_cast<std::size_t>(candidate.row - search.first_row)];
+      const double log_probability = candidate.log_probability;
+      const std::int32_t entry = history_.add(parent.entry, candidate.row, candidate.word, log_probability);
+      if (plan_.watched())
+        shown.hypotheses.push_back(plan_.alive(history_, entry, parent.place, source, t + 1, log_probability));
       if (candidate.word == options_.end)
-        keep(search, entry, source, t + 1, candidate.log_probability);
+        keep(search, entry, source, t + 1, log_probability);
       else
-        search.beam.push_back({candidate.log_probability, entry, candidate.word, candidate.row});
+        search.beam.push_back({log_probability, entry, candidate.word, candidate.row, place});
+      ++place;
     }
+    if (plan_.watched()) options_.observer(shown);
     require(!search.beam.empty() || !search.kept.empty(),
             "[beam_search] source {}: at word {} no word has a probability; does the model give NaN?", source, t);
     // The floor rises with what was kept just now.

@@ -27,4 +27,21 @@ Tensor SearchHistory::weights(std::int32_t end, Index length) const {
   return weights;
 }
 
+std::vector<double> SearchHistory::log_probabilities(std::int32_t end) const {
+  std::vector<double> each(static_cast<std::size_t>(entry(end).step) + 1);
+  std::int32_t at = end;
+  for (auto word = each.rbegin(); word != each.rend(); ++word) {
+    const std::int32_t parent = entry(at).parent;
+    *word = entry(at).log_probability - (parent == kStart ? 0 : entry(parent).log_probability);
+    at = parent;
+  }
+  return each;
+}
+
+std::span<const Real> SearchHistory::row(std::int32_t at, Index length) const {
+  const Tensor& step = weights_[static_cast<std::size_t>(entry(at).step)];
+  if (!step) return {};
+  return {step.data() + entry(at).row * step.size(1), static_cast<std::size_t>(length)};
+}
+
 }  // namespace heed

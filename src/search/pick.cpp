@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
@@ -21,6 +22,7 @@ struct Path {
   std::int32_t row = 0;          // of the last step
   std::int32_t entry = SearchHistory::kStart, word = 0;
   double log_probability = 0;
+  Index place = 0;  // among its source's paths
 };
 
 // pick(path, t, log-probabilities, vocabulary) gives the path's next word, -1 if none can come; called by many threads.
@@ -54,17 +56,30 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
                    }
                  });
     std::size_t living = 0;
+    SearchStep shown;
+    const auto show = [&] {
+      if (!shown.hypotheses.empty()) options.observer(shown);
+      shown.hypotheses.clear();
+    };
     for (Path& path : paths) {
       require(path.word >= 0, "[{}] source {}: at word {} no word has a probability; does the model give NaN?",
               plan.who(), path.source, t);
       path.log_probability += static_cast<double>(table[path.row * vocabulary + path.word]);
-      path.entry = history.add(path.entry, path.row, path.word);
+      path.entry = history.add(path.entry, path.row, path.word, path.log_probability);
+      if (plan.watched()) {
+        if (shown.source != path.source) show();
+        shown.source = path.source, shown.step = t;
+        const Index from = std::exchange(path.place, static_cast<Index>(shown.hypotheses.size()));
+        shown.hypotheses.push_back(
+            plan.alive(history, path.entry, t == 0 ? 0 : from, path.source, t + 1, path.log_probability));
+      }
       if (path.word == options.end)
         result[static_cast<std::size_t>(path.source)][static_cast<std::size_t>(path.number)] =
             plan.hypothesis(history, path.entry, path.source, path.log_probability);
       else
         paths[living++] = path;
     }
+    show();
     paths.resize(living);
   }
   return result;

@@ -107,7 +107,18 @@ Hypothesis SearchPlan::hypothesis(const SearchHistory& history, std::int32_t end
   result.score = score(history, end, source, length, log_probability);
   result.finished = length <= longest(source);
   result.weights = history.weights(end, lengths_[static_cast<std::size_t>(source)]);
+  result.log_probabilities = history.log_probabilities(end);
   return result;
+}
+
+SearchStep::Alive SearchPlan::alive(const SearchHistory& history, std::int32_t last, Index from, Index source,
+                                    Index length, double log_probability) const {
+  return {.word = history.word(last),
+          .from = from,
+          .log_probability = log_probability,
+          .score = score(history, last, source, length, log_probability),
+          .ended = history.word(last) == options_.end,
+          .weights = history.row(last, lengths_[static_cast<std::size_t>(source)])};
 }
 
 void select_if_changed(Decoding& decoding, const std::vector<std::int32_t>& rows) {

@@ -30,6 +30,12 @@ class SearchPlan {
                double log_probability) const;
   Hypothesis hypothesis(const SearchHistory& history, std::int32_t end, Index source, double log_probability) const;
 
+  // Whether steps are shown to anybody.
+  bool watched() const { return static_cast<bool>(options_.observer); }
+  // For the observer: a hypothesis of `length` words whose last is entry `last`, that stood at place `from` a step ago.
+  SearchStep::Alive alive(const SearchHistory& history, std::int32_t last, Index from, Index source, Index length,
+                          double log_probability) const;
+
  private:
   const char* who_;
   const SearchOptions& options_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,22 @@ enum class Stopping {
   certain,    // nothing in the beam can still become better than what is kept
   beam_full,  // as many hypotheses as the beam is wide have ended: sooner, and sometimes too soon
 };
+
+// What a search shows of one source after each of its steps.
+struct SearchStep {
+  struct Alive {
+    std::int32_t word = 0;               // that it was continued with
+    Index from = 0;                      // its place in the list of the step before; 0 at the first
+    double log_probability = 0;          // of all its words
+    double score = 0;                    // with the penalties, of its length so far
+    bool ended = false;                  // the word was the end
+    std::span<const Real> weights = {};  // over the source when the word was predicted; gone after the call
+  };
+  Index source = 0, step = 0;
+  std::vector<Alive> hypotheses = {};  // likeliest first from beam search; greedy search has one
+};
+// Called in the thread of the search; what it throws ends the search.
+using SearchObserver = std::function<void(const SearchStep&)>;
 
 struct SearchOptions {
   Index beam = 5;
@@ -38,14 +55,17 @@ struct SearchOptions {
   double nucleus = 1;
   std::uint64_t seed = 1;
   std::vector<std::uint64_t> sentences = {};  // a number a source, that its samples depend on; empty: 0, 1, 2...
+
+  SearchObserver observer = {};  // sees the hypotheses of every step; a search without one does nothing for it
 };
 
 struct Hypothesis {
-  std::vector<std::int32_t> words;  // n words, without begin and end, with the prefix
-  double log_probability = 0;       // of the words and the end, under the model
-  double score = 0;                 // log_probability / length penalty + coverage penalty
-  bool finished = true;             // false: the end was set because the longest length was reached
-  Tensor weights;                   // [n + 1, m] over the source, with the end's row; empty without attention
+  std::vector<std::int32_t> words;        // n words, without begin and end, with the prefix
+  double log_probability = 0;             // of the words and the end, under the model
+  double score = 0;                       // log_probability / length penalty + coverage penalty
+  bool finished = true;                   // false: the end was set because the longest length was reached
+  Tensor weights;                         // [n + 1, m] over the source, with the end's row; empty without attention
+  std::vector<double> log_probabilities;  // of each word, and of the end
 };
 
 // What each source of `decoding` was continued with, best first. `lengths` [sources] are the sources' lengths, which

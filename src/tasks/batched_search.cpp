@@ -71,6 +71,16 @@ Sentences with_end(std::span<const std::vector<std::int32_t>> sentences, std::sp
   return result;
 }
 
+ForcedTargets forced_targets(std::span<const std::vector<std::int32_t>> sentences,
+                             std::span<const std::size_t> chosen) {
+  const Sentences expected = with_end(sentences, chosen);
+  Ids previous(expected.ids.shape(), kBegin);
+  const Index width = expected.longest();
+  for (Index row = 0; row < expected.batch(); ++row)
+    std::copy_n(expected.ids.data() + row * width, width - 1, previous.data() + row * width + 1);
+  return {{previous, expected.lengths}, expected};
+}
+
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job) {
   if (count == 1) return job(0);  // one thread's work: its ops may use the others
   std::atomic<std::size_t> next{0};
@@ -99,6 +109,11 @@ Hypotheses search_batches(std::span<const TranslationModel* const> models,
       if (!search.options.prefixes.empty()) options.prefixes.push_back(search.options.prefixes[i]);
       options.sentences.push_back(search.options.sentences.empty() ? i : search.options.sentences[i]);
     }
+    if (search.options.observer)
+      options.observer = [&](SearchStep step) {
+        step.source = static_cast<Index>(chosen[static_cast<std::size_t>(step.source)]);
+        search.options.observer(step);
+      };
     const Sentences source = with_end(sources, chosen);
     const std::unique_ptr<Decoding> decoding = start_all(models, source);
     Hypotheses found = run(search.method, *decoding, source.lengths, options);

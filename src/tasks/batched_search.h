@@ -15,7 +15,7 @@ SearchMethod search_method_named(const std::string& name);
 
 struct BatchedSearch {
   SearchMethod method = SearchMethod::beam;
-  SearchOptions options;  // its `prefixes` and `sentences` are one a source
+  SearchOptions options;  // its `prefixes` and `sentences` are one a source; its observer is called by many threads
   Index batch_sentences = 64;
   Index batch_words = 4096;  // of the sources, padded
 };
@@ -32,6 +32,13 @@ std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::siz
 
 // The chosen sentences, each with the end behind it, padded.
 Sentences with_end(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen);
+
+// What a model reads while it is forced to write the chosen sentences: [begin, y1..yn] of each; and what it is expected
+// to write, [y1..yn, end].
+struct ForcedTargets {
+  Sentences previous, expected;
+};
+ForcedTargets forced_targets(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen);
 
 // Calls job(i) for every i below count; each thread takes the next that is free.
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job);

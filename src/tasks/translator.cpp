@@ -25,19 +25,6 @@ std::vector<TranslationBundle> load_all(const std::vector<std::filesystem::path>
   return bundles;
 }
 
-// [begin, y1..yn] of each target, and what is expected, [y1..yn, end].
-struct Forced {
-  Sentences previous, expected;
-};
-Forced forced(std::span<const std::vector<std::int32_t>> targets, std::span<const std::size_t> chosen) {
-  const Sentences expected = with_end(targets, chosen);
-  Ids previous(expected.ids.shape(), kBegin);
-  const Index width = expected.longest();
-  for (Index row = 0; row < expected.batch(); ++row)
-    std::copy_n(expected.ids.data() + row * width, width - 1, previous.data() + row * width + 1);
-  return {{previous, expected.lengths}, expected};
-}
-
 }  // namespace
 
 Translator::Translator(const std::vector<std::filesystem::path>& folders, TranslatorOptions options, Warn warn)
@@ -128,7 +115,7 @@ std::vector<TranslationScore> Translator::score(std::span<const std::string> sou
     const NoGradient off;
     const std::vector<std::size_t>& chosen = lines.batches[number];
     const Sentences source = with_end(lines.sources, chosen);
-    const Forced target = forced(lines.targets, chosen);
+    const ForcedTargets target = forced_targets(lines.targets, chosen);
     // The logarithm of the mean of the models' probabilities of every expected word.
     std::vector<double> logs(static_cast<std::size_t>(target.expected.ids.size()));
     const double share = std::log(static_cast<double>(models_.size()));
@@ -162,7 +149,7 @@ std::vector<std::optional<WordAlignment>> Translator::align(std::span<const std:
     const std::vector<std::size_t>& chosen = lines.batches[number];
     const ForwardOptions options{.alignment = true};
     const Var read =
-        bundle.model->forward(with_end(lines.sources, chosen), forced(lines.targets, chosen).previous, options)
+        bundle.model->forward(with_end(lines.sources, chosen), forced_targets(lines.targets, chosen).previous, options)
             .alignment;  // [batch, n, m]
     if (!read) return;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
