@@ -31,7 +31,9 @@ struct TraceText {
 
 enum class TraceSide { source, target };
 
-// The weights of one attention of the model: how each row's token looked at the columns' tokens.
+// The weights of one attention of the model: how each row's token looked at the columns' tokens. A decoder's attention
+// to its own words is that of the token being written to those before it; what is missing from a row was on the begin
+// of the sentence.
 struct TraceAttention {
   std::string name;  // "decoder.layer1.source"
   Index layer = 1;   // from 1

@@ -182,7 +182,8 @@ TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previou
     x = mean_sum(attend(layer, h, g, encoded, attended), x);
   }
   for (std::size_t i = 0; options.trace && i < attended.size(); ++i)
-    options.trace->push_back(AttentionRecord{{attended[i]}, {}, 0}.traced(fmt::format("decoder.layer{}.source", i)));
+    options.trace->push_back(
+        AttentionRecord{{attended[i]}, {}, 0}.traced(fmt::format("decoder.layer{}.source", i + 1)));
 
   TeacherForced result;
   const bool wanted = options.alignment || config_.copy || config_.losses.coverage > 0;

@@ -128,7 +128,7 @@ Var Transformer::encoded(const Sentences& source, const ForwardOptions& options)
     const EncoderLayer& layer = encoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
       const MultiHead::Result result = layer.self(y, layer.self.memory(y, source.lengths));
-      traced(options, fmt::format("encoder.layer{}.self", i), result.weights);
+      traced(options, fmt::format("encoder.layer{}.self", i + 1), result.weights);
       return result.read;
     });
     x = around(layer.feed_forward_norm, x, options.random,
@@ -150,7 +150,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
     const DecoderLayer& layer = decoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
       const MultiHead::Result attended = layer.self(y, layer.self.memory(y, previous.lengths));
-      traced(options, fmt::format("decoder.layer{}.self", i), attended.weights);
+      traced(options, fmt::format("decoder.layer{}.self", i + 1), attended.weights);
       return attended.read;
     });
     x = around(layer.source_norm, x, options.random, [&](const Var& y) {
@@ -159,7 +159,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
       query.vectors = y;
       query.composed = aligns;
       const MultiHead::Result attended = layer.source(query, layer.source.memory(read, source.lengths));
-      traced(options, fmt::format("decoder.layer{}.source", i), attended.weights);
+      traced(options, fmt::format("decoder.layer{}.source", i + 1), attended.weights);
       if (aligns) result.alignment = mean(attended.weights, 1);
       return attended.read;
     });

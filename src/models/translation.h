@@ -33,7 +33,7 @@ struct TranslationConfig {
   virtual void visit(Fields& field) = 0;
 };
 
-// The weights of one attention of the model, e.g. "decoder.layer1.source".
+// The weights of one attention of the model, e.g. "decoder.layer1.source"; layers are counted from 1.
 struct TracedAttention {
   std::string name;
   Tensor weights;  // [batch, heads, n, m]

@@ -100,7 +100,7 @@ TEST(ConvS2SModel, EveryLayerHasAnAttentionOfItsOwn) {
   const TeacherForced forced =
       tiny.model->forward(some_sources(), some_previous(), {.alignment = true, .trace = &trace});
   ASSERT_EQ(trace.size(), 3u);
-  EXPECT_EQ(trace[2].name, "decoder.layer2.source");
+  EXPECT_EQ(trace[2].name, "decoder.layer3.source");
   EXPECT_GT(distance(trace[0].weights, trace[1].weights), 1e-3);
   const Tensor mean = forced.alignment.value().contiguous();
   for (Index i = 0; i < mean.size(); ++i)
