@@ -18,24 +18,37 @@ std::vector<std::string> words_of(const Vocabulary& vocabulary, std::span<const 
 
 }  // namespace
 
+Tensor merge_pieces(const Tensor& weights, std::span<const Index> row_words, Index rows,
+                    std::span<const Index> column_words, Index columns) {
+  const Index n = static_cast<Index>(row_words.size()), m = static_cast<Index>(column_words.size());
+  require((weights.shape() == Shape{n, m}), "[alignment] weights {} are not those of {} and {} pieces", weights.shape(),
+          n, m);
+  std::vector<Real> pieces(static_cast<std::size_t>(rows), Real{0});  // of each row's word
+  for (const Index word : row_words)
+    if (word >= 0) ++pieces[static_cast<std::size_t>(word)];
+  Tensor merged(Shape{rows, columns}, Real{0});
+  const Tensor plain = weights.contiguous();
+  const Real* from = plain.data();
+  for (const Index row : row_words)
+    for (const Index column : column_words) {
+      const Real weight = *from++;
+      if (row >= 0 && column >= 0)
+        merged.data()[row * columns + column] += weight / pieces[static_cast<std::size_t>(row)];
+    }
+  return merged;
+}
+
 WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t> source_ids, const Vocabulary& target,
                           std::span<const std::int32_t> target_ids, const Tensor& weights) {
   const Index n = static_cast<Index>(target_ids.size()), m = static_cast<Index>(source_ids.size());
   require((weights.shape() == Shape{n + 1, m + 1}), "[alignment] weights {} are not those of {} and {} pieces",
           weights.shape(), n, m);
-  const std::vector<Index> source_words = source.word_of(source_ids), target_words = target.word_of(target_ids);
+  std::vector<Index> source_words = source.word_of(source_ids), target_words = target.word_of(target_ids);
   WordAlignment result{words_of(source, source_ids, source_words), words_of(target, target_ids, target_words), {}};
-  const Index rows = static_cast<Index>(result.target.size()), columns = static_cast<Index>(result.source.size());
-  result.weights = Tensor(Shape{rows, columns}, Real{0});
-  std::vector<Real> pieces(result.target.size(), Real{0});  // of each target word
-  for (const Index word : target_words) ++pieces[static_cast<std::size_t>(word)];
-  const Tensor plain = weights.contiguous();
-  for (std::size_t t = 0; t < target_ids.size(); ++t) {
-    const auto row = static_cast<std::size_t>(target_words[t]);
-    for (std::size_t s = 0; s < source_ids.size(); ++s)
-      result.weights.data()[target_words[t] * columns + source_words[s]] +=
-          plain.data()[static_cast<Index>(t) * (m + 1) + static_cast<Index>(s)] / pieces[row];
-  }
+  source_words.push_back(-1);  // the end
+  target_words.push_back(-1);
+  result.weights = merge_pieces(weights, target_words, static_cast<Index>(result.target.size()), source_words,
+                                static_cast<Index>(result.source.size()));
   return result;
 }
 

@@ -15,9 +15,15 @@ struct WordAlignment {
   Tensor weights;                           // [target words, source words]
 };
 
+// Weights [rows, columns] between words from weights [n, m] between their pieces: the sum over a column's pieces and
+// the mean over a row's. `row_words` [n] and `column_words` [m] say which word each piece belongs to; pieces of none
+// (-1) are left out.
+Tensor merge_pieces(const Tensor& weights, std::span<const Index> row_words, Index rows,
+                    std::span<const Index> column_words, Index columns);
+
 // From weights [n + 1, m] over pieces, with the end's row and (m being one more than the pieces of the source) the
-// end's column, both of which are dropped. A word's weight on a source word is the sum over the latter's pieces and the
-// mean over its own. What was put on the end is missing from the row: its sum says how much of it was on words.
+// end's column, both of which are dropped. Pieces are merged as above. What was put on the end is missing from the row:
+// its sum says how much of it was on words.
 WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t> source_ids, const Vocabulary& target,
                           std::span<const std::int32_t> target_ids, const Tensor& weights);
 
