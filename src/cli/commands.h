@@ -14,6 +14,7 @@ void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_score(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);

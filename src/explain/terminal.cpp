@@ -6,25 +6,25 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "heed/base/spelling.h"
+#include "heed/explain/display_width.h"
+
 namespace heed {
 namespace {
 
 constexpr std::string_view kRamp = " .:-=+*#%@";
 
-// A code point's first byte; the others continue it.
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+using Label = std::vector<DisplayCharacter>;
 
-std::vector<std::string> characters(const std::string& text) {
-  std::vector<std::string> result;
-  for (const char c : text) {
-    if (starts_character(c) || result.empty()) result.emplace_back();
-    result.back() += c;
-  }
-  return result;
+// The columns that a label takes.
+std::size_t width_of(const Label& label) {
+  std::size_t width = 0;
+  for (const DisplayCharacter& character : label) width += static_cast<std::size_t>(character.width);
+  return width;
 }
 
 std::string cell(double weight, TerminalColour colour) {
-  const double w = std::clamp(weight, 0.0, 1.0);
+  const double w = weight > 0 ? std::min(weight, 1.0) : 0.0;  // NaN is nothing
   switch (colour) {
     case TerminalColour::none: {
       const auto last = static_cast<double>(kRamp.size() - 1);
@@ -42,6 +42,15 @@ std::string cell(double weight, TerminalColour colour) {
 
 }  // namespace
 
+TerminalColour terminal_colour_named(const std::string& name) {
+  static const std::vector<std::string> kNames{"auto", "true", "256", "none"};
+  if (name == kNames[0]) return terminal_colour();
+  if (name == kNames[1]) return TerminalColour::true_colour;
+  if (name == kNames[2]) return TerminalColour::palette;
+  if (name == kNames[3]) return TerminalColour::none;
+  fail("[terminal] there is no colour {}{}", name, did_you_mean(name, kNames));
+}
+
 TerminalColour terminal_colour() {
   const char* none = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
@@ -57,28 +66,32 @@ std::string draw_matrix(std::span<const std::string> outputs, std::span<const st
   require((weights.shape() == Shape{static_cast<Index>(outputs.size()), static_cast<Index>(inputs.size())}),
           "[draw_matrix] weights {} do not fit {} outputs and {} inputs", weights.shape(), outputs.size(),
           inputs.size());
-  std::vector<std::vector<std::string>> columns, rows;
+  std::vector<Label> columns, rows;
   std::size_t height = 0, margin = 0;
-  for (const std::string& label : inputs) height = std::max(height, columns.emplace_back(characters(label)).size());
-  for (const std::string& label : outputs) margin = std::max(margin, rows.emplace_back(characters(label)).size());
+  for (const std::string& label : inputs)
+    height = std::max(height, columns.emplace_back(display_characters(label)).size());
+  for (const std::string& label : outputs)
+    margin = std::max(margin, width_of(rows.emplace_back(display_characters(label))));
 
   std::string text;
   for (std::size_t line = 0; line < height; ++line) {
-    text.append(margin + 1, ' ');
-    for (const auto& column : columns) {
+    std::string written(margin + 1, ' ');
+    for (const Label& column : columns) {
       const std::size_t above = height - column.size();  // labels stand on the matrix
-      text += line >= above ? column[line - above] : " ";
-      text += ' ';
+      written += line >= above ? column[line - above].text : " ";
+      if (line < above || column[line - above].width < 2) written += ' ';
     }
-    text += '\n';
+    written.erase(written.find_last_not_of(' ') + 1);
+    text += written + '\n';
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text.append(margin - rows[i].size(), ' ');
-    for (const std::string& character : rows[i]) text += character;
-    text += ' ';
+    std::string written(margin - width_of(rows[i]), ' ');
+    for (const DisplayCharacter& character : rows[i]) written += character.text;
+    written += ' ';
     for (std::size_t j = 0; j < columns.size(); ++j)
-      text += cell(static_cast<double>(weights.at({static_cast<Index>(i), static_cast<Index>(j)})), colour);
-    text += '\n';
+      written += cell(static_cast<double>(weights.at({static_cast<Index>(i), static_cast<Index>(j)})), colour);
+    written.erase(written.find_last_not_of(' ') + 1);
+    text += written + '\n';
   }
   return text;
 }

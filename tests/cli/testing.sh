@@ -25,3 +25,17 @@ fails() {  # $1 is the exit code, $2 a part of the message; the rest are argumen
   [ "$found" -eq "$code" ] || fault "$*: exit code $found, not $code"
   expect "$*" "$part"
 }
+sixty_sentences() {  # writes $1.en and $1.de, line by line translations of each other
+  local noun adjective verb
+  local nouns=(house:haus dog:hund cat:kater tree:baum car:wagen)
+  local adjectives=(small:kleine big:grosse red:rote old:alte)
+  local verbs=(sleeps:schlaeft stands:steht falls:faellt)
+  for verb in "${verbs[@]}"; do
+    for noun in "${nouns[@]}"; do
+      for adjective in "${adjectives[@]}"; do
+        echo "the ${adjective%:*} ${noun%:*} ${verb%:*}" >>"$1.en"
+        echo "der ${adjective#*:} ${noun#*:} ${verb#*:}" >>"$1.de"
+      done
+    done
+  done
+}

@@ -5,17 +5,7 @@
 # shellcheck source=tests/cli/testing.sh
 source "$(dirname "$0")/testing.sh"
 
-nouns=(house:haus dog:hund cat:kater tree:baum car:wagen)
-adjectives=(small:kleine big:grosse red:rote old:alte)
-verbs=(sleeps:schlaeft stands:steht falls:faellt)
-for verb in "${verbs[@]}"; do
-  for noun in "${nouns[@]}"; do
-    for adjective in "${adjectives[@]}"; do
-      echo "the ${adjective%:*} ${noun%:*} ${verb%:*}" >>train.en
-      echo "der ${adjective#*:} ${noun#*:} ${verb#*:}" >>train.de
-    done
-  done
-done
+sixty_sentences train
 head -8 train.en >valid.en
 head -8 train.de >valid.de
 data=(--source train.en --target train.de --valid-source valid.en --valid-target valid.de)

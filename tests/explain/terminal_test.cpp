@@ -1,0 +1,79 @@
+#include "heed/explain/terminal.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "heed/explain/display_width.h"
+#include "support/messages.h"
+
+namespace heed {
+namespace {
+
+TEST(DisplayWidth, IsThatOfATerminal) {
+  EXPECT_EQ(display_width("cats"), 4);
+  EXPECT_EQ(display_width("größe"), 5);
+  EXPECT_EQ(display_width("猫が眠る"), 8);
+  EXPECT_EQ(display_width("고양이"), 6);
+  EXPECT_EQ(display_width("ｃａｔ"), 6);           // full width letters
+  EXPECT_EQ(display_width("e\u0301te\u0301"), 3);  // marks over letters
+  EXPECT_EQ(display_width("ก็"), 1);
+  EXPECT_EQ(display_width("שָׁלוֹם"), 4);
+  EXPECT_EQ(display_width("😀"), 2);
+  EXPECT_EQ(display_width("👩‍👩‍👧"), 2);  // joined
+  EXPECT_EQ(display_width("👍🏽"), 2);            // with a skin
+  EXPECT_EQ(display_width("🇫🇷🇩🇪"), 4);                // two flags
+  EXPECT_EQ(display_width("❤"), 1);
+  EXPECT_EQ(display_width("❤\ufe0f"), 2);  // as an emoji
+  EXPECT_EQ(display_width(""), 0);
+}
+
+TEST(DisplayWidth, NothingInATextSteersTheTerminal) {
+  EXPECT_EQ(displayed("a\x1b[31mb\x07\x7f"), "a\ufffd[31mb\ufffd\ufffd");
+  EXPECT_EQ(displayed("a\u202eb\u2066c\u0085"), "a\ufffdb\ufffdc\ufffd");
+  EXPECT_EQ(displayed("\xff\xc3"), "\ufffd\ufffd");
+  EXPECT_EQ(displayed("\u0301a"), "\u25cc\u0301a");  // a mark alone stands on a circle
+  EXPECT_EQ(displayed("\x01\u0301"), "\ufffd\u25cc\u0301");
+  EXPECT_EQ(displayed("שלום ❤\ufe0f 👩‍👧"), "שלום ❤\ufe0f 👩‍👧");
+}
+
+TEST(Terminal, DrawsAMatrixInCharacters) {
+  const std::vector<std::string> outputs{"le", "chat"}, inputs{"the", "cat", "."};
+  const Tensor weights(Shape{2, 3}, {Real{0.9F}, Real{0.1F}, 0, 0, Real{0.5F}, 1});
+  EXPECT_EQ(draw_matrix(outputs, inputs, weights, TerminalColour::none),
+            "     t c\n"
+            "     h a\n"
+            "     e t .\n"
+            "  le %%..\n"
+            "chat   ++@@\n");
+}
+
+TEST(Terminal, WideCharactersTakeTwoColumns) {
+  const std::vector<std::string> outputs{"猫", "e\u0301t", "👩‍👧!"}, inputs{"眠る", "a", "e\u0301"};
+  const Tensor weights(Shape{3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  EXPECT_EQ(draw_matrix(outputs, inputs, weights, TerminalColour::none),
+            "    眠\n"
+            "    るa e\u0301\n"
+            " 猫 @@\n"
+            " e\u0301t   @@\n"
+            "👩‍👧!     @@\n");
+}
+
+TEST(Terminal, DrawsColoursOfBothDepths) {
+  const std::vector<std::string> one{"a"};
+  const Tensor all(Shape{1, 1}, Real{1}), none(Shape{1, 1}, std::numeric_limits<Real>::quiet_NaN());
+  EXPECT_EQ(draw_matrix(one, one, all, TerminalColour::palette), "  a\na \x1b[48;5;255m  \x1b[0m\n");
+  EXPECT_EQ(draw_matrix(one, one, all, TerminalColour::true_colour), "  a\na \x1b[48;2;253;231;37m  \x1b[0m\n");
+  EXPECT_EQ(draw_matrix(one, one, none, TerminalColour::true_colour), "  a\na \x1b[48;2;16;24;64m  \x1b[0m\n");
+}
+
+TEST(Terminal, ColoursHaveNames) {
+  EXPECT_EQ(terminal_colour_named("true"), TerminalColour::true_colour);
+  EXPECT_EQ(terminal_colour_named("256"), TerminalColour::palette);
+  EXPECT_EQ(terminal_colour_named("none"), TerminalColour::none);
+  EXPECT_EQ(test::message_of([] { terminal_colour_named("nones"); }),
+            "[terminal] there is no colour nones; did you mean none?");
+}
+
+}  // namespace
+}  // namespace heed
