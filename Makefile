@@ -59,7 +59,9 @@ test-python:  ## the Python package, installed into a place of its own
 	$(packages) core python
 	python3 -m venv build/python-venv
 	build/python-venv/bin/pip install --quiet './python[test]'
-	build/python-venv/bin/python -m pytest -q python/tests
+	$(release)
+	cmake --build --preset release --target heed_command -- -j $(JOBS)
+	HEED_COMMAND=build/release/heed build/python-venv/bin/python -m pytest -q python/tests
 
 bench:  ## engine and attention beside PyTorch and JAX, in one run
 	$(packages) core bench

@@ -16,6 +16,8 @@
 #include "heed/attention/mechanism.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/base/spelling.h"
+#include "arrays.h"
+#include "translator.h"
 
 namespace nb = nanobind;
 
@@ -50,16 +52,6 @@ Tensor view_of(const FloatArray& array) {
   };
   auto* data = const_cast<float*>(array.data());
   return Tensor(heed::memory::Buffer::foreign(data, owner, release), data, shape_of(array));
-}
-
-// An array that keeps the tensor alive.
-template <class T>
-nb::ndarray<nb::numpy, const T> array_of(const heed::TensorOf<T>& tensor) {
-  using Kept = heed::TensorOf<T>;
-  auto* kept = new Kept(tensor.contiguous());
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
-  std::vector<std::size_t> sizes(kept->shape().sizes().begin(), kept->shape().sizes().end());
-  return {kept->data(), sizes.size(), sizes.data(), owner};
 }
 
 // Fields of AttentionOptions from keyword arguments with underscores.
@@ -242,4 +234,5 @@ NB_MODULE(_core, module) {
   module.def("scores", &part_names<heed::Score>);
   module.def("windows", &part_names<heed::Window>);
   module.def("normalisers", &part_names<heed::Normaliser>);
+  add_translator(module);
 }

@@ -1,5 +1,6 @@
 from collections.abc import Iterable, Mapping
-from typing import Any
+from os import PathLike
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,55 @@ def attend(
     seed: int = 1,
     **options: Any,
 ) -> Attended: ...
+
+class Trace(dict[str, Any]):
+    @property
+    def text(self) -> str: ...
+    def json(self) -> str: ...
+
+class Translator:
+    def __init__(self, folder: str | PathLike[str]) -> None: ...
+    @property
+    def system(self) -> str: ...
+    @overload
+    def translate(self, text: str, *, search: str = "beam", beam: int = 5) -> str: ...
+    @overload
+    def translate(self, text: Iterable[str], *, search: str = "beam", beam: int = 5) -> list[str]: ...
+    @overload
+    def explain(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        search: str = "beam",
+        beam: int = 5,
+        attentions: bool = False,
+        alternatives: bool = False,
+        attention: str = "",
+        layer: int | str = "",
+        head: int | str = "",
+        rollout: bool = False,
+        level: str = "token",
+        end: bool = True,
+    ) -> Trace: ...
+    @overload
+    def explain(
+        self,
+        text: Iterable[str],
+        target: Iterable[str] | None = None,
+        *,
+        search: str = "beam",
+        beam: int = 5,
+        attentions: bool = False,
+        alternatives: bool = False,
+        attention: str = "",
+        layer: int | str = "",
+        head: int | str = "",
+        rollout: bool = False,
+        level: str = "token",
+        end: bool = True,
+    ) -> list[Trace]: ...
+
 def attentions() -> list[dict[str, Any]]: ...
 def scores() -> list[str]: ...
 def windows() -> list[str]: ...

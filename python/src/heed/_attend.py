@@ -1,8 +1,7 @@
-import html
-
 import numpy as np
 
 from . import _core
+from ._heat_map import heat_map
 
 _SUMMARIES = ("entropy", "column_sums", "top")
 
@@ -42,15 +41,8 @@ class Attended:
 
     def _repr_html_(self):
         weights = self.weights_of(range(min(64, self._core.shape[2])), [0])
-        first = weights[0, 0]
-        style = "width:12px;height:12px;background:rgba(31,78,121,{:.3f})"
-        rows = (
-            "".join(f'<td style="{style.format(min(max(float(w), 0.0), 1.0))}" title="{w:.4f}"></td>' for w in row[:64])
-            for row in first
-        )
-        title = html.escape(f"attention weights {list(self._core.shape)}, first sentence and head")
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f'<table style="border-collapse:collapse" aria-label="{title}"><caption>{title}</caption>{body}</table>'
+        title = f"attention weights {list(self._core.shape)}, first sentence and head"
+        return heat_map(weights[0, 0][:, :64], title)
 
 
 def _as_float(array, name):
