@@ -3,7 +3,7 @@
 Names are those of bench/translation: a family and its settings.
 """
 
-from cases import Bar, Case, Lane, Section
+from cases import Bar, Beside, Case, Lane, Section
 
 # Words of one repetition, ends included: the target's of bench/translation/work.cpp, and the decoded sources'.
 TRAINING_WORDS, DECODED_WORDS = 7114, 1003
@@ -45,11 +45,29 @@ def decoding(model, sentences):
     )
 
 
+def explaining(model, trace, bars):
+    name = f"translation-explaining,model={model},trace="
+    return Case(
+        name + trace,
+        f"{model}, beam 5, a trace of {'the alignment' if trace == 'alignment' else 'all ' + trace}",
+        words=DECODED_WORDS,
+        beside=(Beside("untraced", name + "none"),),
+        bars=bars,
+        steps=1,
+        group="traces",
+        memory=False,
+    )
+
+
+TRACE = Bar("over_untraced", 1.1, False, "≤ 1.1 × without a trace")
+
 TRANSLATION = Section(
     "translation",
     "Translation against PyTorch",
     [
         *(training(model, factor) for model, factor in MODELS.items()),
         *(decoding(model, sentences) for model in MODELS for sentences in (64, 1)),
+        *(explaining(model, "alignment", (TRACE,)) for model in MODELS),
+        *(explaining(model, "attentions", ()) for model in MODELS),
     ],
 )

@@ -19,11 +19,19 @@ namespace {
 
 constexpr std::string_view kSpace = "▁";  // stands for the space before a word
 
-// What SentencePiece takes for a space, whatever the kind, at the front of `text`: its bytes, 0 if there is none.
+// What SentencePiece takes for a space.
+constexpr std::string_view kSpaces[] = {" ",      "\t",     "\n",     "\r",     "\v",     "\f",     "▁",
+                                        "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+                                        "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u200b",
+                                        "\u2028", "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff"};
+// The length of the space at the front or at the back; 0 if there is none.
 std::size_t space_at_front(std::string_view text) {
-  for (const std::string_view space : {" ", "\t", "\n", "\r", "\v", "\f", "\u00a0", "\u3000", "▁"})
-    if (text.starts_with(space)) return space.size();
-  return 0;
+  const auto* found = std::ranges::find_if(kSpaces, [text](std::string_view space) { return text.starts_with(space); });
+  return found == std::end(kSpaces) ? 0 : found->size();
+}
+std::size_t space_at_back(std::string_view text) {
+  const auto* found = std::ranges::find_if(kSpaces, [text](std::string_view space) { return text.ends_with(space); });
+  return found == std::end(kSpaces) ? 0 : found->size();
 }
 
 // The places of pieces whose surfaces follow each other in `text`, in bytes.
@@ -39,13 +47,13 @@ std::vector<TextPlace> places_in(std::string_view text, const sentencepiece::Imm
     return characters;
   };
   for (const auto& piece : split.pieces()) {
-    std::size_t begin = std::min<std::size_t>(piece.begin(), text.size());
-    std::size_t end = std::clamp<std::size_t>(piece.end(), begin, text.size());
-    for (std::size_t space = 1; space > 0 && begin < end; begin += space)
-      space = space_at_front(text.substr(begin, end - begin));
-    while (end > begin && text[end - 1] == ' ') --end;
+    const std::size_t from = std::min<std::size_t>(piece.begin(), text.size());
+    std::string_view left = text.substr(from, std::max<std::size_t>(piece.end(), from) - from);
+    while (const std::size_t space = space_at_front(left)) left.remove_prefix(space);
+    while (const std::size_t space = space_at_back(left)) left.remove_suffix(space);
+    const auto begin = static_cast<std::size_t>(left.data() - text.data());
     const Index first = go_to(begin);
-    places.push_back({first, go_to(end)});
+    places.push_back({first, go_to(begin + left.size())});
   }
   return places;
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -171,7 +173,9 @@ void check_schema(const Json& root, const Json& schema, const Json& value, const
     EXPECT_LE(value, schema["maximum"]) << where;
   }
   if (schema.contains("required"))
-    for (const Json& name : schema["required"]) EXPECT_TRUE(value.contains(name.get<std::string>())) << where << name;
+    for (const Json& name : schema["required"]) {
+      EXPECT_TRUE(value.contains(name.get<std::string>())) << where << name;
+    }
   if (schema.contains("properties"))
     for (const auto& [name, inner] : schema["properties"].items())
       if (value.contains(name)) check_schema(root, inner, value[name], where + "." + name);
