@@ -64,7 +64,7 @@ sed 's/.*||| //' output | tr ' ' '\n' | awk -F, '{ s = 0; for (i = 1; i <= NF; +
 # Files of sentences, with given translations and right alignments.
 head -3 train.en >some.en
 head -3 train.de >some.de
-yes '0-0 1-1 2-2 3-3' | head -3 >gold
+printf '0-0 1-1 2-2 3-3\n%.0s' 1 2 3 >gold
 "${explain[@]}" --input some.en --targets some.de --json >output
 [ "$(wc -l <output)" -eq 3 ] || fault 'json of a file: not a line for each'
 "${explain[@]}" --input some.en --targets some.de --gold gold >output
