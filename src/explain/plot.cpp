@@ -1,34 +1,17 @@
 #include "heed/explain/plot.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "heed/base/error.h"
+#include "heed/explain/svg_parts.h"
 
 namespace heed {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 64, kTop = 44, kBottom = 56, kLegendRow = 20;
-
-constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
-constexpr std::array kDashes = {"", "7 3", "2 3", "10 3 2 3"};
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -62,10 +45,7 @@ std::string mark(std::size_t kind, double x, double y, const char* colour) {
 }
 
 std::string stroke(std::size_t number) {
-  const char* dash = kDashes[number / kColours.size() % kDashes.size()];
-  return fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{}",
-                     kColours[number % kColours.size()],
-                     *dash ? fmt::format(" stroke-dasharray=\"{}\"", dash) : std::string());
+  return "fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\"" + series_stroke(number);
 }
 
 std::string draw_series(const LinePlot& plot, std::size_t number, const Axis& across, const Axis& up) {
@@ -79,7 +59,7 @@ std::string draw_series(const LinePlot& plot, std::size_t number, const Axis& ac
     }
     const double x = across.place(point.first), y = up.place(point.second);
     path += fmt::format("{}{:.2f} {:.2f}", down ? "L" : "M", x, y);
-    if (plot.marks) marks += mark(number, x, y, kColours[number % kColours.size()]) + "\n";
+    if (plot.marks) marks += mark(number, x, y, kSeriesColours[number % kSeriesColours.size()]) + "\n";
     down = true;
   }
   if (path.empty()) return "";
@@ -103,9 +83,9 @@ std::string draw_axes(const LinePlot& plot, const Axis& across, const Axis& up) 
   svg += fmt::format("<path d=\"M{} {}V{}H{}\" class=\"axis\"/>\n", across.from, up.to, up.from, across.to);
   const double middle = (up.from + up.to) / 2;
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (across.from + across.to) / 2,
-                     up.from + 42, escaped(plot.x_label));
+                     up.from + 42, svg_escaped(plot.x_label));
   svg += fmt::format("<text x=\"18\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {0})\">{1}</text>\n",
-                     middle, escaped(plot.y_label));
+                     middle, svg_escaped(plot.y_label));
   return svg;
 }
 
@@ -115,8 +95,8 @@ std::string draw_legend(const LinePlot& plot, double left) {
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const double y = kTop + 8 + static_cast<double>(i) * kLegendRow;
     svg += fmt::format("<path d=\"M{} {}h26\" {}/>\n", left, y, stroke(i));
-    if (plot.marks) svg += mark(i, left + 13, y, kColours[i % kColours.size()]) + "\n";
-    svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + 34, y + 4, escaped(plot.series[i].name));
+    if (plot.marks) svg += mark(i, left + 13, y, kSeriesColours[i % kSeriesColours.size()]) + "\n";
+    svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + 34, y + 4, svg_escaped(plot.series[i].name));
   }
   return svg;
 }
@@ -157,13 +137,8 @@ std::string draw_svg(const LinePlot& plot) {
   const double height = std::max(kHeight, kTop + kBottom + kLegendRow * static_cast<double>(plot.series.size()));
   const Axis across{axis_ticks(x.low, x.high, 8), kLeft, kWidth - legend - 16};
   const Axis up{axis_ticks(y.low, y.high), height - kBottom, kTop};
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "role=\"img\" aria-label=\"{2}\">\n"
-      "<style>text{{font:13px system-ui,sans-serif;fill:#767676}}.title{{font-size:15px;font-weight:600}}"
-      ".axis{{stroke:#767676;fill:none}}.grid{{stroke:#767676;stroke-opacity:.25}}</style>\n"
-      "<text x=\"{3}\" y=\"24\" class=\"title\">{2}</text>\n",
-      kWidth, height, escaped(plot.title), kLeft);
+  std::string svg = svg_opening(kWidth, height, plot.title, ".grid{stroke:#767676;stroke-opacity:.25}");
+  svg += fmt::format("<text x=\"{}\" y=\"24\" class=\"title\">{}</text>\n", kLeft, svg_escaped(plot.title));
   svg += draw_axes(plot, across, up);
   for (std::size_t i = 0; i < plot.series.size(); ++i) svg += draw_series(plot, i, across, up);
   return svg + draw_legend(plot, kWidth - legend) + "</svg>\n";

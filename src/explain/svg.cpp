@@ -1,0 +1,271 @@
+#include "heed/explain/svg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+
+#include "heed/base/error.h"
+#include "heed/base/spelling.h"
+#include "heed/explain/svg_parts.h"
+
+namespace heed {
+namespace {
+
+constexpr double kCell = 22, kMargin = 12, kGap = 6;
+constexpr double kFont = 13, kTitleFont = 15;
+constexpr double kLongestLabel = 14;  // in units of the font
+constexpr double kTitleHeight = 28, kScaleHeight = 44, kScaleStep = 12;
+constexpr int kScaleSteps = 11;
+constexpr double kLinesWidth = 220, kLegendRow = 20;
+
+std::size_t to(Index i) { return static_cast<std::size_t>(i); }
+
+double label_width(const std::string& label) { return kFont * std::min(text_width(label), kLongestLabel); }
+
+double widest(const std::vector<std::string>& labels) {
+  double width = 0;
+  for (const std::string& label : labels) width = std::max(width, label_width(label));
+  return std::ceil(width);
+}
+
+// A label at its place; where it is shortened, all of it when pointed at.
+std::string draw_label(const std::string& label, const std::string& attributes) {
+  const std::string shown = shortened(label, kLongestLabel);
+  const std::string whole = shown == label ? "" : fmt::format("<title>{}</title>", svg_escaped(label));
+  return fmt::format("<text {}>{}{}</text>\n", attributes, whole, svg_escaped(shown));
+}
+
+std::string draw_title(const std::string& title) {
+  if (title.empty()) return "";
+  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"title\">{}</text>\n", kMargin, kMargin + kTitleFont,
+                     svg_escaped(title));
+}
+double title_width(const std::string& title) { return std::ceil(2 * kMargin + 1.05 * kTitleFont * text_width(title)); }
+
+// For those who listen: what each row looks at most.
+std::string described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                      const Tensor& weights) {
+  std::string text;
+  const Index width = weights.size(1);
+  for (Index i = 0; i < weights.size(0); ++i) {
+    const Real* row = weights.data() + i * width;
+    const Index most = std::max_element(row, row + width) - row;
+    text += fmt::format("{}{} looks most at {} ({:.2f})", i > 0 ? "; " : "", rows[to(i)], columns[to(most)], row[most]);
+  }
+  return fmt::format("<desc>{}</desc>\n", svg_escaped(text));
+}
+
+// From 0 to 1 in colours, with its upper left corner at (x, y).
+std::string draw_scale(double x, double y) {
+  std::string svg = "<g shape-rendering=\"crispEdges\">\n";
+  for (int i = 0; i < kScaleSteps; ++i)
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n", x + i * kScaleStep, y,
+                       kScaleStep, weight_colour(static_cast<double>(i) / (kScaleSteps - 1)));
+  svg += "</g>\n";
+  for (const auto& [step, text] : {std::pair{0, "0"}, {(kScaleSteps - 1) / 2, "0.5"}, {kScaleSteps - 1, "1"}})
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x + (step + 0.5) * kScaleStep,
+                       y + 24, text);
+  return svg + fmt::format("<text x=\"{}\" y=\"{}\">weight</text>\n", x + kScaleSteps * kScaleStep + kGap, y + 10);
+}
+
+void check_picture(const std::vector<std::string>& rows, const std::vector<std::string>& columns, const Shape& weights,
+                   const Shape& expected) {
+  require(!rows.empty() && !columns.empty(), "[svg] there is nothing to draw: {} rows and {} columns", rows.size(),
+          columns.size());
+  require(weights == expected, "[svg] weights {} do not fit {} rows and {} columns", weights, rows.size(),
+          columns.size());
+}
+
+std::vector<std::string> labels_of(const TraceText& text) {
+  std::vector<std::string> labels;
+  for (const TraceToken& token : text.tokens) labels.push_back(token.text);
+  return labels;
+}
+
+// The labels above the columns: upright where each is as narrow as its column, slanted otherwise.
+class ColumnLabels {
+ public:
+  explicit ColumnLabels(const std::vector<std::string>& labels)
+      : labels_(labels), slanted_(widest(labels) > kCell - 2) {}
+
+  double height() const {
+    const double slope = std::numbers::sqrt2 / 2;
+    return slanted_ ? std::ceil((widest(labels_) + kFont) * slope) + kGap : kFont + kGap;
+  }
+  // How far they reach to the right of the first column's left edge.
+  double reach() const {
+    double right = kCell * static_cast<double>(labels_.size());
+    for (std::size_t j = 0; slanted_ && j < labels_.size(); ++j)
+      right = std::max(right, middle(j) + (label_width(labels_[j]) + kFont) * std::numbers::sqrt2 / 2);
+    return std::ceil(right);
+  }
+  // Standing on (left, bottom).
+  std::string draw(double left, double bottom) const {
+    std::string svg;
+    for (std::size_t j = 0; j < labels_.size(); ++j) {
+      const double x = left + middle(j), y = bottom - kGap;
+      svg += draw_label(labels_[j], slanted_ ? fmt::format("transform=\"translate({} {}) rotate(-45)\"", x + 4, y)
+                                             : fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"middle\"", x, y));
+    }
+    return svg;
+  }
+
+ private:
+  static double middle(std::size_t column) { return (static_cast<double>(column) + 0.5) * kCell; }
+  const std::vector<std::string>& labels_;
+  bool slanted_;
+};
+
+// The names of the heads in their colours, in as many rows as the width asks for.
+class HeadLegend {
+ public:
+  HeadLegend(Index heads, double width)
+      : heads_(heads), a_row_(std::max<Index>(1, static_cast<Index>((width - 2 * kMargin) / kEntry))) {}
+
+  double height() const { return heads_ == 1 ? 0 : kLegendRow * static_cast<double>((heads_ + a_row_ - 1) / a_row_); }
+  std::string draw(double top) const {
+    std::string svg;
+    for (Index head = 0; heads_ > 1 && head < heads_; ++head) {
+      const double x = kMargin + kEntry * static_cast<double>(head % a_row_);
+      const double y = top + kLegendRow * (static_cast<double>(head / a_row_) + 0.5);
+      svg += fmt::format("<path d=\"M{} {}h20\" stroke-width=\"3\"{}/>\n", x, y, series_stroke(to(head)));
+      svg += fmt::format("<text x=\"{}\" y=\"{}\">head {}</text>\n", x + 25, y + 4, head + 1);
+    }
+    return svg;
+  }
+
+ private:
+  static constexpr double kEntry = 86;
+  Index heads_, a_row_;
+};
+
+// Beginning and end of the lines: two columns of words, the shorter one in the middle of the longer.
+struct WordColumns {
+  double left, right, top;
+  double row_offset, column_offset;
+  double row(Index i) const { return top + row_offset + (static_cast<double>(i) + 0.5) * kCell; }
+  double column(Index j) const { return top + column_offset + (static_cast<double>(j) + 0.5) * kCell; }
+};
+
+std::string draw_lines(const LinesPicture& picture, const WordColumns& words) {
+  const Tensor weights = picture.weights.contiguous();
+  const Index heads = weights.size(0), n = weights.size(1), m = weights.size(2);
+  std::vector<std::tuple<Real, Index, Index, Index>> lines;  // the heavier ones come later and lie on top
+  for (Index head = 0; head < heads; ++head)
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < m; ++j)
+        if (const Real weight = weights.data()[(head * n + i) * m + j]; static_cast<double>(weight) >= picture.least)
+          lines.emplace_back(weight, head, i, j);
+  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return get<0>(a) < get<0>(b); });
+  const double apart = std::min(3.0, 14.0 / static_cast<double>(heads));  // between the heads' ends at a word
+  const double thickest = heads == 1 ? 4 : 0.6 + apart;
+  const double middle = (words.left + words.right) / 2;
+  std::string svg = "<g fill=\"none\">\n";
+  for (const auto& [weight, head, i, j] : lines) {
+    const double shift = apart * (static_cast<double>(head) - static_cast<double>(heads - 1) / 2);
+    const double from = words.column(j) + shift, end = words.row(i) + shift;
+    const double w = std::min(static_cast<double>(weight), 1.0);
+    const std::string name = heads == 1 ? "" : fmt::format("head {}: ", head + 1);
+    svg += fmt::format(
+        "<path d=\"M{} {:.1f}C{} {:.1f} {} {:.1f} {} {:.1f}\" stroke-width=\"{:.2f}\" stroke-opacity=\"{:.2f}\"{}>"
+        "<title>{}</title></path>\n",
+        words.left, from, middle, from, middle, end, words.right, end, 0.6 + (thickest - 0.6) * w, 0.15 + 0.85 * w,
+        series_stroke(to(head)),
+        svg_escaped(fmt::format("{}{} → {}: {:.3f}", name, picture.columns[to(j)], picture.rows[to(i)], weight)));
+  }
+  return svg + "</g>\n";
+}
+
+}  // namespace
+
+std::string draw_matrix_svg(const MatrixPicture& picture) {
+  const auto n = static_cast<Index>(picture.rows.size()), m = static_cast<Index>(picture.columns.size());
+  check_picture(picture.rows, picture.columns, picture.weights.shape(), Shape{n, m});
+  const Tensor weights = picture.weights.contiguous();
+  const ColumnLabels above(picture.columns);
+  const double left = kMargin + widest(picture.rows) + kGap;
+  const double top = kMargin + (picture.title.empty() ? 0 : kTitleHeight) + above.height();
+  const double bottom = top + kCell * static_cast<double>(n), right = left + kCell * static_cast<double>(m);
+  const double scale_width = kScaleSteps * kScaleStep + kGap + 50;
+  const double width = std::max({left + above.reach(), left + scale_width, title_width(picture.title) - kMargin});
+
+  std::string svg = svg_opening(width + kMargin, bottom + kScaleHeight + kMargin,
+                                picture.title.empty() ? "attention weights" : picture.title);
+  svg += described(picture.rows, picture.columns, weights) + draw_title(picture.title) + above.draw(left, top);
+  for (Index i = 0; i < n; ++i)
+    svg += draw_label(picture.rows[to(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
+                                                       top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
+  svg += "<g shape-rendering=\"crispEdges\">\n";
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < m; ++j) {
+      const Real weight = weights.data()[i * m + j];
+      svg +=
+          fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
+                      left + kCell * static_cast<double>(j), top + kCell * static_cast<double>(i), kCell, kCell,
+                      weight_colour(static_cast<double>(weight)),
+                      svg_escaped(fmt::format("{} → {}: {:.3f}", picture.columns[to(j)], picture.rows[to(i)], weight)));
+    }
+  svg += fmt::format("</g>\n<path d=\"M{} {}H{}V{}H{}z\" class=\"axis\"/>\n", left, top, right, bottom, left);
+  return svg + draw_scale(left, bottom + kMargin) + "</svg>\n";
+}
+
+std::string draw_lines_svg(const LinesPicture& picture) {
+  const auto n = static_cast<Index>(picture.rows.size()), m = static_cast<Index>(picture.columns.size());
+  const Index heads = picture.weights.rank() == 3 ? picture.weights.size(0) : 1;
+  check_picture(picture.rows, picture.columns, picture.weights.shape(), Shape{heads, n, m});
+  require(heads > 0, "[svg] there is nothing to draw: no heads");
+
+  const double left = kMargin + widest(picture.columns) + kGap, right = left + kLinesWidth;
+  const double width = std::max(right + kGap + widest(picture.rows), title_width(picture.title) - kMargin) + kMargin;
+  const HeadLegend legend(heads, width);
+  const double below_title = kMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const Index longest = std::max(n, m);
+  const auto centred = [longest](Index count) { return kCell * static_cast<double>(longest - count) / 2; };
+  const WordColumns words{left, right, below_title + legend.height(), centred(n), centred(m)};
+  const double bottom = words.top + kCell * static_cast<double>(longest);
+
+  std::string svg = svg_opening(width, bottom + kLegendRow + kMargin,
+                                picture.title.empty() ? "attention between words" : picture.title);
+  svg += draw_title(picture.title) + legend.draw(below_title);
+  const auto label = [](const std::string& text, double x, double y, const char* anchor) {
+    return draw_label(text, fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"{}\"", x, y + 4.5, anchor));
+  };
+  for (Index j = 0; j < m; ++j) svg += label(picture.columns[to(j)], left - kGap, words.column(j), "end");
+  for (Index i = 0; i < n; ++i) svg += label(picture.rows[to(i)], right + kGap, words.row(i), "start");
+  svg += draw_lines(picture, words);
+  if (picture.least > 0)
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">weights below {:g} are left out</text>\n",
+                       (left + right) / 2, bottom + kLegendRow - 4, picture.least);
+  return svg + "</svg>\n";
+}
+
+std::string draw_alignment_svg(const Trace& trace, const std::string& title) {
+  require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
+  return draw_matrix_svg({title, labels_of(trace.target), labels_of(trace.source), trace.alignment});
+}
+
+std::string draw_lines_svg(const Trace& trace, const std::string& attention, const std::string& title) {
+  LinesPicture picture;
+  picture.title = title;
+  if (attention.empty()) {
+    require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
+    picture.rows = labels_of(trace.target), picture.columns = labels_of(trace.source);
+    const Shape& shape = trace.alignment.shape();
+    picture.weights = trace.alignment.reshape(Shape{1, shape[0], shape[1]});
+    return draw_lines_svg(picture);
+  }
+  std::vector<std::string> known;
+  for (const TraceAttention& each : trace.attentions) {
+    if (each.name == attention) {
+      picture.rows = labels_of(each.rows == TraceSide::source ? trace.source : trace.target);
+      picture.columns = labels_of(each.columns == TraceSide::source ? trace.source : trace.target);
+      picture.weights = each.weights;
+      return draw_lines_svg(picture);
+    }
+    known.push_back(each.name);
+  }
+  fail("[svg] the trace has no attention {}{}", attention, did_you_mean(attention, known));
+}
+
+}  // namespace heed
