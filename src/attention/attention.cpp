@@ -175,12 +175,16 @@ Attention::Parts::Composed Attention::Parts::compose(const Query& query, const M
   const View view = (*window)(query, memory);
   const Mask padding = padding_mask(memory.lengths, m).reshape(Shape{memory.batch(), 1, 1, m});
   Weighted normalised = (*normaliser)(scores, both(both(padding, query.visible), view.visible), query);
-  const Var weights = view.gain ? normalised.weights * view.gain : normalised.weights;
+  Var weights = view.gain ? normalised.weights * view.gain : normalised.weights;
+  if (memory.gates) {
+    const Var gates = slice(memory.gates, 1, query.position, query.position + query.count());
+    weights = weights * reshape(gates, Shape{memory.batch(), 1, query.count(), m});
+  }
   return {std::move(normalised), weights};
 }
 
 std::optional<Attended> Attention::fused(const Query& query, const Memory& memory) const {
-  if (query.composed || query.visible || !parts_->normaliser->fused()) return std::nullopt;
+  if (query.composed || query.visible || memory.gates || !parts_->normaliser->fused()) return std::nullopt;
   const std::optional<FusedWindow> window = parts_->window->fused(query);
   if (!window) return std::nullopt;
   const std::optional<FusedScore> score = parts_->score->fused(query, memory);

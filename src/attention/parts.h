@@ -44,6 +44,9 @@ struct Memory {
   Var values;    // [batch, heads, m, value]
   Ids lengths;   // [batch], each in 0..m
   Var prepared;  // what the score made of the keys, once for all steps
+  // Factors on the weights of the queries at positions 0, 1, ..., the same for all heads: [batch, positions, m]. All 1,
+  // which changes nothing, they are there for their gradient: α ∂L/∂α, summed over the heads. Empty: none.
+  Var gates = {};
   // Where keys, values and prepared stand if there is room behind them to grow; empty until the memory first grows.
   std::array<std::shared_ptr<GrowingRoom>, 3> rooms = {};
 

@@ -171,7 +171,8 @@ Var mean_of(const std::vector<Var>& weights) {
 
 TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previous,
                                const ForwardOptions& options) const {
-  const Encoded encoded = encode(source, options.random);
+  Encoded encoded = encode(source, options.random);
+  encoded.memory.gates = options.gates;
   const Var g = embed(target_, target_positions_, real_words(previous), 0, options.random);
   Var x = through(encoded.weights->decoder_in, g);
   std::vector<Var> attended;

@@ -135,7 +135,8 @@ Var Luong::predicted(const Var& states, const Var& weights, const Encoded& encod
 }
 
 TeacherForced Luong::forward(const Sentences& source, const Sentences& previous, const ForwardOptions& options) const {
-  const Encoded encoded = encode(source, options.random);
+  Encoded encoded = encode(source, options.random);
+  encoded.memory.gates = options.gates;
   AttentionRecord record;
   const Var states = config_.input_feeding ? fed_states(encoded, previous, options.random, record)
                                            : unfed_states(encoded, previous, options.random, record);

@@ -80,7 +80,8 @@ template <class Layer>
 TeacherForced RnnSearch<Layer>::forward(const Sentences& source, const Sentences& previous,
                                         const ForwardOptions& options) const {
   const Index batch = previous.batch(), n = previous.longest(), hidden = config_.hidden;
-  const Encoded encoded = encode(source, options.random);
+  Encoded encoded = encode(source, options.random);
+  encoded.memory.gates = options.gates;
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);  // [n, batch, gates]
   State state = begin(encoded);

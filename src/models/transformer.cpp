@@ -154,11 +154,13 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
       return attended.read;
     });
     x = around(layer.source_norm, x, options.random, [&](const Var& y) {
-      const bool aligns = options.alignment && static_cast<Index>(i) == alignment_layer();
+      const bool layer_aligns = static_cast<Index>(i) == alignment_layer(), aligns = options.alignment && layer_aligns;
       Query query;
       query.vectors = y;
       query.composed = aligns;
-      const MultiHead::Result attended = layer.source(query, layer.source.memory(read, source.lengths));
+      Memory memory = layer.source.memory(read, source.lengths);
+      if (layer_aligns) memory.gates = options.gates;
+      const MultiHead::Result attended = layer.source(query, memory);
       traced(options, fmt::format("decoder.layer{}.source", i + 1), attended.weights);
       if (aligns) result.alignment = mean(attended.weights, 1);
       return attended.read;

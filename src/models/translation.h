@@ -43,6 +43,9 @@ struct ForwardOptions {
   Random* random = nullptr;                       // given in training: dropout and sampling are on
   bool alignment = false;                         // the alignment is wanted, with its gradient
   std::vector<TracedAttention>* trace = nullptr;  // if given, every attention of the model is added to it
+  // Factors, all 1, on the weights that the alignment is made of, [batch, n, m]; for their gradient, which is that of
+  // the result with respect to the weights, times the weights, summed over the heads and layers they come from.
+  Var gates = {};
 };
 
 struct TeacherForced {
