@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < 3; ++i) files[i].name = "fuzz";
   for (const heed::ImportFormat& format : heed::import_formats()) {
     try {
-      for (const heed::Trace& trace : import_traces(format.name, {files[0], files[1], files[2]})) check(trace);
+      for (const heed::Trace& trace : heed::import_traces(format.name, heed::ImportText{files[0], files[1], files[2]}))
+        check(trace);
     } catch (const heed::Error& error) {
       if (!std::string_view(error.what()).starts_with("fuzz")) std::abort();  // an error that does not name the file
     }
