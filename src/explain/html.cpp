@@ -16,8 +16,8 @@ std::string html_page(std::string_view page, std::string_view trace_json) {
     }
   }
   script += "</script>\n";
-  // At the end: the page's own head stays where browsers look for its encoding, and its script, a module, runs after all
-  // is read.
+  // At the end: the page's own head stays where browsers look for its encoding, and its script, a module, runs after
+  // all is read.
   const std::size_t end = page.rfind("</body>");
   require(end != std::string_view::npos, "[html] the page has no </body>");
   return std::string(page.substr(0, end)) + script + std::string(page.substr(end));
