@@ -11,11 +11,13 @@ export CCACHE_NOHASHDIR = 1
 export CMAKE_CXX_COMPILER_LAUNCHER = ccache
 
 packages = @scripts/install-packages
+# Node.js is often there from elsewhere, and Debian's npm cannot be installed beside it.
+npm = @command -v npm >/dev/null || scripts/install-packages page
 release = cmake --preset release >/dev/null
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-dev test-asan test-tsan test-python bench lint format install clean
+.PHONY: help demo test test-dev test-asan test-tsan test-python test-page bench lint format install clean
 
 help:  ## this list
 	@echo 'Heed: a toolkit for attention models on ordinary CPUs'
@@ -26,11 +28,12 @@ help:  ## this list
 
 demo:  ## build, train a small translation model and watch where it looks
 	$(packages) core
+	$(npm)
 	$(release)
 	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	build/release/heed demo
 
-test: test-dev test-asan test-tsan test-python  ## every test, also under the sanitizers
+test: test-dev test-asan test-tsan test-python test-page  ## every test, also under the sanitizers
 	@echo
 	@for preset in dev asan tsan; do \
 	  echo "$$preset: $$(grep -E 'tests passed' build/$$preset/tests.log)"; \
@@ -38,6 +41,7 @@ test: test-dev test-asan test-tsan test-python  ## every test, also under the sa
 
 test-dev:  ## the tests in float and double, and the installed library in a program of its own
 	$(packages) core tests
+	$(npm)
 	scripts/run-tests dev
 
 test-asan:  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer; the fuzzers, briefly
@@ -63,6 +67,12 @@ test-python:  ## the Python package, installed into a place of its own
 	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	HEED_COMMAND=build/release/heed build/python-venv/bin/python -m pytest -q python/tests
 
+test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium
+	$(npm)
+	$(packages) browser
+	cd web && npm ci --no-audit --no-fund
+	cd web && npm run check && npm run lint && npm test && npm run build && npm run browser
+
 bench:  ## engine and attention beside PyTorch and JAX, in one run
 	$(packages) core bench
 	$(release) -DHEED_BENCH=ON
@@ -79,9 +89,10 @@ format:  ## lay out the sources as lint wants them
 
 install:  ## library, headers, CMake package and command, below PREFIX (/usr/local), in DESTDIR if given
 	$(packages) core
+	$(npm)
 	$(release) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
 	cmake --build --preset release -- -j $(JOBS)
 	DESTDIR=$(DESTDIR) cmake --install build/release
 
 clean:  ## forget everything built
-	rm -rf build
+	rm -rf build web/dist web/node_modules web/screenshots web/test-results

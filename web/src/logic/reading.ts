@@ -1,0 +1,45 @@
+// What a picture says, in words: for the line under it, for screen readers, and for reading as text.
+import { type Picture, spoken } from "./picture";
+import { at, entropy, type Label, row, strongest } from "./weights";
+
+export function percent(weight: number): string {
+  const rounded = Math.round(weight * 100);
+  return rounded === 0 && weight > 0 ? "under 1 %" : `${rounded} %`;
+}
+
+const quoted = (label: Label) => (label.isEnd ? spoken(label) : `“${spoken(label)}”`);
+
+function shares(labels: Label[], weights: Float32Array, most: number): string {
+  const places = strongest(weights, most);
+  if (places.length === 0) return "no single word";
+  return places.map((i) => `${quoted(labels[i]!)} ${percent(weights[i]!)}`).join(", ");
+}
+
+function column(of: Picture, j: number): Float32Array {
+  return Float32Array.from(of.rows, (_, i) => at(of.weights, i, j));
+}
+
+export function reading(picture: Picture, i: number | null, j: number | null): string {
+  const looker = i === null ? undefined : picture.rows[i];
+  const lookedAt = j === null ? undefined : picture.columns[j];
+  if (looker && lookedAt) {
+    return `${quoted(looker)} looks at ${quoted(lookedAt)} with ${percent(at(picture.weights, i!, j!))}`;
+  }
+  if (looker) return `${quoted(looker)} looks at ${shares(picture.columns, row(picture.weights, i!), 4)}`;
+  if (lookedAt) return `${quoted(lookedAt)} is looked at by ${shares(picture.rows, column(picture, j!), 4)}`;
+  return "";
+}
+
+export interface ReadRow {
+  word: string;
+  looksAt: string;
+  entropy: string;
+}
+
+// The whole picture, a line a row.
+export function readRows(picture: Picture): ReadRow[] {
+  return picture.rows.map((label, i) => {
+    const weights = row(picture.weights, i);
+    return { word: spoken(label), looksAt: shares(picture.columns, weights, 3), entropy: entropy(weights).toFixed(2) };
+  });
+}

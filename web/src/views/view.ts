@@ -1,0 +1,12 @@
+import type { Theme } from "../logic/colour";
+import type { Picture } from "../logic/picture";
+
+// Says which row and column a person points at.
+export type Point = (row: number | null, column: number | null) => void;
+
+// One way of drawing a picture. `show` draws it; `highlight` marks a row and a column of what was drawn last.
+export interface PictureView {
+  readonly root: HTMLElement;
+  show(picture: Picture, theme: Theme, available: number): void;
+  highlight(row: number | null, column: number | null): void;
+}

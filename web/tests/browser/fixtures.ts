@@ -1,0 +1,56 @@
+import { expect, type Locator, type Page, test as plain } from "@playwright/test";
+import { type MockServer, startServer } from "./mock_server";
+
+// A mock server of its own for each test, and no test passes with an error on the page's console.
+export const test = plain.extend<{ server: MockServer; noErrors: undefined }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the pattern
+  server: async ({}, use) => {
+    const server = await startServer();
+    await use(server);
+    await server.close();
+  },
+  noErrors: [
+    async ({ page }, use) => {
+      const errors: string[] = [];
+      page.on("pageerror", (error) => errors.push(String(error)));
+      await use(undefined);
+      expect(errors).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+
+export const sentence = "the government translates the old letters";
+
+// Opens the page with a sentence and waits for its whole translation.
+export async function opened(page: Page, server: MockServer, settings = "") {
+  await page.goto(`${server.url}#text=${encodeURIComponent(sentence)}${settings}`);
+  await finished(page);
+}
+
+export function translate(page: Page): Locator {
+  return page.getByRole("button", { name: "Translate", exact: true });
+}
+
+export async function finished(page: Page) {
+  await expect(translate(page)).toBeVisible();
+  await expect(page.locator(".pane .sentence").first()).toBeVisible();
+}
+
+export function output(page: Page, side = 0): Locator {
+  return page.locator(".pane").nth(side).getByRole("group", { name: "Output words" });
+}
+
+export async function screenshot(page: Page, name: string) {
+  await page.screenshot({ path: `screenshots/${name}.png`, fullPage: true });
+}
+
+// Points at the middle of a cell of the matrix.
+export async function hoverCell(page: Page, row: number, column: number, rows: number, columns: number, side = 0) {
+  const canvas = page.locator(".pane").nth(side).locator(".matrix canvas");
+  const box = (await canvas.boundingBox())!;
+  const position = { x: ((column + 0.5) * box.width) / columns, y: ((row + 0.5) * box.height) / rows };
+  await canvas.hover({ position, force: true });
+}
