@@ -8,16 +8,16 @@
 #include "heed/data/utf8.h"
 
 namespace heed {
-namespace {
 
-std::vector<TranslationBundle> load_all(const std::vector<std::filesystem::path>& folders) {
+Translator::Bundles Translator::load_all(const std::vector<std::filesystem::path>& folders) {
   require(!folders.empty(), "[translate] there is no model");
-  std::vector<TranslationBundle> bundles;
+  Bundles bundles;
   for (const std::filesystem::path& folder : folders) {
-    bundles.push_back(load_translation(ModelFolder(folder), FolderWeights::trained));
+    bundles.push_back(
+        std::make_shared<const TranslationBundle>(load_translation(ModelFolder(folder), FolderWeights::trained)));
     for (const bool source : {true, false}) {
       const auto bytes = [source](const TranslationBundle& b) { return (source ? b.source : b.target)->serialized(); };
-      require(bytes(bundles.back()) == bytes(bundles.front()),
+      require(bytes(*bundles.back()) == bytes(*bundles.front()),
               "{}: its {} vocabulary is not that of {}; models that decide together share them", folder.string(),
               source ? "source" : "target", folders.front().string());
     }
@@ -25,14 +25,18 @@ std::vector<TranslationBundle> load_all(const std::vector<std::filesystem::path>
   return bundles;
 }
 
-}  // namespace
-
 Translator::Translator(const std::vector<std::filesystem::path>& folders, TranslatorOptions options, Warn warn)
+    : Translator(load_all(folders), std::move(options), std::move(warn)) {}
+
+Translator::Translator(std::shared_ptr<const TranslationBundle> bundle, TranslatorOptions options, Warn warn)
+    : Translator(Bundles{std::move(bundle)}, std::move(options), std::move(warn)) {}
+
+Translator::Translator(Bundles bundles, TranslatorOptions options, Warn warn)
     : options_(std::move(options)),
       warn_(std::move(warn)),
-      bundles_(load_all(folders)),
+      bundles_(std::move(bundles)),
       threads_(options_.threads > 0 ? options_.threads : thread_count()) {
-  for (const TranslationBundle& bundle : bundles_) models_.push_back(bundle.model.get());
+  for (const auto& bundle : bundles_) models_.push_back(bundle->model.get());
 }
 
 std::vector<std::int32_t> Translator::encoded(const Vocabulary& vocabulary, const std::string& line,
@@ -50,7 +54,7 @@ std::vector<std::int32_t> Translator::encoded(const Vocabulary& vocabulary, cons
 }
 
 Translation Translator::made_of(const Hypothesis& hypothesis, std::span<const std::int32_t> source) const {
-  const TranslationBundle& bundle = bundles_.front();
+  const TranslationBundle& bundle = *bundles_.front();
   Translation translation;
   translation.text = bundle.target->decode(hypothesis.words);
   translation.log_probability = hypothesis.log_probability;
@@ -72,13 +76,13 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<std::size_t> places;  // of the lines that have words
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Index number = lines_ + static_cast<Index>(i);
-    std::vector<std::int32_t> ids = encoded(*bundles_.front().source, lines[i], number + 1);
+    std::vector<std::int32_t> ids = encoded(*bundles_.front()->source, lines[i], number + 1);
     if (ids.empty()) continue;
     sources.push_back(std::move(ids));
     places.push_back(i);
     search.options.sentences.push_back(static_cast<std::uint64_t>(number));
     if (!prefixes.empty())
-      search.options.prefixes.push_back(encoded(*bundles_.front().target, prefixes[i], number + 1));
+      search.options.prefixes.push_back(encoded(*bundles_.front()->target, prefixes[i], number + 1));
   }
   lines_ += static_cast<Index>(lines.size());
   std::vector<std::vector<Translation>> results(lines.size(), std::vector<Translation>(1));
@@ -99,8 +103,8 @@ Translator::Given Translator::given(std::span<const std::string> source_lines,
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i < source_lines.size(); ++i) {
     const Index number = ++lines_;
-    result.sources.push_back(encoded(*bundles_.front().source, source_lines[i], number));
-    result.targets.push_back(encoded(*bundles_.front().target, target_lines[i], number));
+    result.sources.push_back(encoded(*bundles_.front()->source, source_lines[i], number));
+    result.targets.push_back(encoded(*bundles_.front()->target, target_lines[i], number));
     lengths.push_back(std::max(result.sources.back().size(), result.targets.back().size()) + 1);
   }
   result.batches = batches_by_length(lengths, options_.search.batch_sentences, options_.search.batch_words);
@@ -142,7 +146,7 @@ std::vector<TranslationScore> Translator::score(std::span<const std::string> sou
 std::vector<std::optional<WordAlignment>> Translator::align(std::span<const std::string> source_lines,
                                                             std::span<const std::string> target_lines) {
   const Given lines = given(source_lines, target_lines);
-  const TranslationBundle& bundle = bundles_.front();
+  const TranslationBundle& bundle = *bundles_.front();
   std::vector<std::optional<WordAlignment>> alignments(lines.sources.size());
   for_each_batch(threads_, lines.batches.size(), [&](std::size_t number) {
     const NoGradient off;

@@ -39,6 +39,8 @@ class Translator {
 
   // An ensemble's models must have the same vocabularies.
   Translator(const std::vector<std::filesystem::path>& folders, TranslatorOptions options, Warn warn);
+  // Of a model that is loaded already, and may be used by others too: translating changes nothing in it.
+  Translator(std::shared_ptr<const TranslationBundle> bundle, TranslatorOptions options, Warn warn);
 
   // For every line its translations, best first: as many as the search is asked for, or one that is empty where the
   // line is. A line that is cut, or is no UTF-8 and counts as empty, is warned of with its number, which counts on from
@@ -51,7 +53,9 @@ class Translator {
   std::vector<std::optional<WordAlignment>> align(std::span<const std::string> sources,
                                                   std::span<const std::string> targets);
 
-  const TranslationBundle& bundle(std::size_t model = 0) const { return bundles_[model]; }
+  const TranslationBundle& bundle(std::size_t model = 0) const { return *bundles_[model]; }
+  // How the next lines are searched.
+  void search_with(BatchedSearch search) { options_.search = std::move(search); }
 
  private:
   std::vector<std::int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, Index number) const;
@@ -63,9 +67,13 @@ class Translator {
   Given given(std::span<const std::string> sources, std::span<const std::string> targets);
   Translation made_of(const Hypothesis& hypothesis, std::span<const std::int32_t> source) const;
 
+  using Bundles = std::vector<std::shared_ptr<const TranslationBundle>>;
+  Translator(Bundles bundles, TranslatorOptions options, Warn warn);
+  static Bundles load_all(const std::vector<std::filesystem::path>& folders);
+
   TranslatorOptions options_;
   Warn warn_;
-  std::vector<TranslationBundle> bundles_;
+  Bundles bundles_;
   std::vector<const TranslationModel*> models_;
   ThreadPool threads_;
   Index lines_ = 0;  // seen so far
