@@ -16,6 +16,7 @@ void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_score(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);
 void add_completion(CLI::App& app);

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   heed::cli::add_translate(app);
   heed::cli::add_explain(app);
   heed::cli::add_score(app);
+  heed::cli::add_serve(app);
   heed::cli::add_info(app);
   heed::cli::add_models(app);
   heed::cli::add_compare(app);

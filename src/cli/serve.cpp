@@ -1,0 +1,129 @@
+#include <fmt/chrono.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "heed/base/file.h"
+#include "heed/cli/commands.h"
+#include "heed/serve/server.h"
+
+namespace heed::cli {
+namespace {
+
+struct ServeOptions {
+  std::vector<std::string> models;
+  std::string token_file;
+  double timeout = 30, client_timeout = 10, idle_timeout = 60;  // seconds
+  int port = 8080;
+  bool quiet = false;
+  ServerOptions server;
+};
+
+std::chrono::milliseconds milliseconds(const char* option, double seconds) {
+  require(seconds >= 0.001 && seconds <= 86400, "{}: it must be from 0.001 to 86400 seconds, not {}", option, seconds);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+void at_least_one(const char* option, Index value) {
+  require(value >= 1, "{}: it must be at least 1, not {}", option, value);
+}
+
+// From the file, or else the environment: a command line can be read by everybody on the machine.
+std::string token(const ServeOptions& options) {
+  const char* environment = std::getenv("HEED_TOKEN");
+  std::string token =
+      options.token_file.empty() ? (environment != nullptr ? environment : "") : read_file(options.token_file, 4096);
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  require(options.token_file.empty() || !token.empty(), "{}: there is no token in it", options.token_file);
+  for (const char c : token)
+    require(c > ' ' && c < 127, "the token may have letters, digits and signs of ASCII only, without spaces");
+  return token;
+}
+
+void write_log(const std::string& line) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line);
+}
+
+void run(const ServeOptions& options) {
+  ServerOptions server = options.server;
+  ServiceOptions& service = server.service;
+  require(options.port >= 0 && options.port <= 65535, "--port: {} is not from 0 to 65535", options.port);
+  server.port = static_cast<std::uint16_t>(options.port);
+  server.answer_time = milliseconds("--timeout", options.timeout);
+  server.client_time = milliseconds("--client-timeout", options.client_timeout);
+  server.idle_time = milliseconds("--idle-timeout", options.idle_timeout);
+  at_least_one("--max-body", server.longest_body);
+  at_least_one("--max-text", service.limits.text);
+  at_least_one("--max-texts", service.limits.texts);
+  at_least_one("--max-queue", service.batcher.queue);
+  at_least_one("--max-connections", server.connections);
+  at_least_one("--batch-sentences", service.batcher.sentences);
+  require(service.threads >= 0, "--threads: it must be at least 0, not {}", service.threads);
+  service.jobs.batch_sentences = service.batcher.sentences;
+  service.token = token(options);
+  server.log = write_log;
+  if (options.quiet) server.log = [](const std::string&) {};
+  std::vector<ModelSource> models;
+  for (const std::string& model : options.models) models.push_back(model_source(model));
+
+  Server running(models, server);
+  running.stop_at_signals();
+  for (const ModelSource& model : models) fmt::print("{}: {}\n", model.name, model.folder.string());
+  fmt::print("Serving at {}  (Ctrl-C ends it)\n", running.address());
+  std::fflush(stdout);
+  running.run();
+  fmt::print("All requests are answered; the server has ended.\n");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("serve", "Serve models over HTTP: a page, translations, traces");
+  const auto options = std::make_shared<ServeOptions>();
+  ServerOptions& server = options->server;
+  ServiceOptions& service = server.service;
+  command->add_option("models", options->models, "Model folders, as FOLDER or NAME=FOLDER; the first is the default")
+      ->required()
+      ->type_name("MODEL");
+  command->add_option("--port,-p", options->port, "Port to listen at (0: one that is free, which is printed)")
+      ->capture_default_str();
+  command->add_option("--host", server.host, "Address to listen at; one that others can reach needs a token")
+      ->capture_default_str();
+  command->add_option("--token-file", options->token_file,
+                      "File with the token that clients must send (or set HEED_TOKEN)");
+  command->add_option("--allow-origin", service.origins,
+                      "Origin of a page elsewhere that may use the server, e.g. https://example.org ('*': all)");
+  command->add_option("--threads,--cpu-threads", service.threads, "Threads of the models (0: all)")
+      ->capture_default_str();
+  command->add_option("--batch-sentences", service.batcher.sentences, "Most sentences of many clients put together")
+      ->capture_default_str();
+  command->add_option("--max-body", server.longest_body, "Bytes of a request's body; more is 413")
+      ->capture_default_str();
+  command->add_option("--max-text", service.limits.text, "Characters of a text; more is 422")->capture_default_str();
+  command->add_option("--max-texts", service.limits.texts, "Texts of a request; more is 422")->capture_default_str();
+  command->add_option("--max-queue", service.batcher.queue, "Requests that may wait; one more is 429")
+      ->capture_default_str();
+  command->add_option("--max-connections", server.connections, "Open connections; one more is 503")
+      ->capture_default_str();
+  command->add_option("--timeout", options->timeout, "Seconds until an answer; later is 504")->capture_default_str();
+  command->add_option("--client-timeout", options->client_timeout, "Seconds for a request to arrive; later is 408")
+      ->capture_default_str();
+  command->add_option("--idle-timeout", options->idle_timeout, "Seconds until a quiet connection is closed")
+      ->capture_default_str();
+  command->add_flag("--quiet,-q", options->quiet, "No line for each request");
+  command->footer(
+      "Examples:\n"
+      "  heed serve heed-demo/model                      # then open http://127.0.0.1:8080/\n"
+      "  heed serve en-de=models/a en-fr=models/b -p 0   # two models, named for their languages; any free port\n"
+      "  curl http://127.0.0.1:8080/translate -H 'Content-Type: application/json' -d '{\"q\": \"a small house\"}'\n"
+      "  curl http://127.0.0.1:8080/explain -d '{\"text\": \"a small house\", \"attentions\": true}'\n"
+      "  HEED_TOKEN=secret heed serve my-model --host 0.0.0.0 --allow-origin https://example.org\n"
+      "GET /openapi.json describes every path, docs/server.md explains them. SIGTERM finishes what is running.");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/serve/service.h"
+
+namespace heed {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";                // a number; what is not loopback needs a token
+  std::uint16_t port = 8080;                     // 0: one that is free
+  Index longest_body = 1 << 20;                  // bytes; 413 beyond
+  Index longest_header = 8 << 10;                // bytes; 431 beyond
+  Index connections = 1024;                      // open at once; one more is told 503
+  std::chrono::milliseconds answer_time{30000};  // from a whole request to its answer; 504 beyond
+  std::chrono::milliseconds client_time{10000};  // from a request's first byte to its last; 408 beyond
+  std::chrono::milliseconds idle_time{60000};    // between requests, or until a client takes what it is sent
+  ServiceOptions service = {};
+  std::function<void(const std::string&)> log = [](const std::string&) {};  // a line a request
+};
+
+// HTTP/1.1 over TCP around a Service: one thread for all connections, one for the models.
+class Server {
+ public:
+  // Loads the models and listens. Every fault is an Error: a folder, an address that is taken, no token where one is
+  // needed.
+  Server(const std::vector<ModelSource>& models, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  // "http://127.0.0.1:8080/"
+  std::string address() const;
+  // Serves until stop() and returns when everything that was taken has been answered.
+  void run();
+  // Takes nothing more. From any thread.
+  void stop();
+  // stop() at SIGINT or SIGTERM; a second one ends the program at once.
+  void stop_at_signals();
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace heed

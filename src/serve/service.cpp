@@ -1,0 +1,182 @@
+#include "heed/serve/service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "heed/base/threads.h"
+#include "heed/serve/answers.h"
+#include "heed/serve/documents.h"
+
+#if __has_include("heed/explain/page.h")
+#include "heed/explain/page.h"
+#endif
+
+namespace heed {
+namespace {
+
+// A name that only this machine can mean, or a number: nobody else's page is at such a host, whatever names resolve to.
+bool is_own_host(std::string_view name) {
+  if (name.empty() || name == "localhost" || name.ends_with(".localhost") || name.starts_with("[")) return true;
+  return name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string_view built_page() {
+#if __has_include("heed/explain/page.h")
+  return page_html();
+#else
+  return "";
+#endif
+}
+
+bool listed(const std::vector<std::string>& origins, const std::string& origin) {
+  return std::any_of(origins.begin(), origins.end(),
+                     [&](const std::string& each) { return each == "*" || each == origin; });
+}
+
+}  // namespace
+
+Service::Service(const std::vector<ModelSource>& models, ServiceOptions options,
+                 std::function<void(const std::string&)> log)
+    : options_(std::move(options)),
+      log_(std::move(log)),
+      page_(page_answer(built_page())),
+      models_(models, options_.threads),
+      batcher_(options_.batcher, [this](const Batcher::Items& items) { work(items); }) {}
+
+void Service::finish() {
+  begin_finishing();
+  batcher_.finish();
+}
+
+void Service::admit(const HttpRequest& request, HttpReply& reply) const {
+  if (!request.origin.empty()) {
+    const bool known = listed(options_.origins, request.origin);
+    if (!known && !same_origin(request.origin, request.host))
+      refuse(403, "a page at {} may not use this server; --allow-origin lets it", request.origin.substr(0, 100));
+    if (known) reply.header("Access-Control-Allow-Origin", request.origin);
+    if (known) reply.header("Vary", "Origin");
+  }
+  // A page whose name was made to resolve to this machine says that name as its host.
+  const std::string_view host = host_name(request.host);
+  const bool meant = !options_.token.empty() || is_own_host(host) ||
+                     std::any_of(options_.origins.begin(), options_.origins.end(), [&](const std::string& origin) {
+                       return origin == "*" || same_origin(origin, request.host);
+                     });
+  if (!meant) refuse(403, "this server is not called {}; --allow-origin names others", host.substr(0, 100));
+}
+
+HttpResponse Service::preflight(const HttpRequest& request) const {
+  HttpResponse response{204, "", ""};
+  response.headers.emplace_back("Allow", "GET, HEAD, POST, OPTIONS");
+  if (!request.origin.empty()) {
+    response.headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
+    response.headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+    response.headers.emplace_back("Access-Control-Max-Age", "600");
+  }
+  return response;
+}
+
+void Service::answer(const HttpRequest& request, const std::shared_ptr<HttpReply>& reply) {
+  try {
+    admit(request, *reply);
+    if (request.method == "OPTIONS") return reply->send(preflight(request));
+    const RoutedRequest routed = route_of(request);
+    if (!options_.token.empty() && !routed.entry->open && !same_token(token_of(request), options_.token))
+      refuse(401, "a token is needed: send 'Authorization: Bearer TOKEN'");
+    answer_route(request, routed, reply);
+  } catch (const HttpError& error) {
+    HttpResponse response = error_response(error.status(), error.what());
+    if (!error.allowed().empty()) response.headers.emplace_back("Allow", error.allowed());
+    reply->send(std::move(response));
+  } catch (const std::exception& error) {
+    log_(fmt::format("unexpected: {}", error.what()));
+    reply->send(error_response(500, "something went wrong that should not; the server's log says what"));
+  }
+}
+
+void Service::answer_route(const HttpRequest& request, const RoutedRequest& routed,
+                           const std::shared_ptr<HttpReply>& reply) {
+  switch (routed.entry->route) {
+    case Route::page: return reply->send(page_);
+    case Route::models: return reply->send(models_answer(models_));
+    case Route::languages: return reply->send(languages_answer(models_));
+    case Route::live: return reply->send({200, "{\"live\":true}\n"});
+    case Route::ready:
+      if (finishing_) refuse(503, "the server is shutting down");
+      return reply->send({200, "{\"ready\":true}\n"});
+    case Route::server: return reply->send(server_answer());
+    case Route::model: return reply->send(model_answer(models_.named(routed.model)));
+    case Route::model_ready:
+      if (finishing_) refuse(503, "the server is shutting down");
+      return reply->send(model_ready_answer(models_.named(routed.model)));
+    case Route::metrics:
+      return reply->send({200, metrics_.text(batcher_.waiting()), "text/plain; version=0.0.4; charset=utf-8"});
+    case Route::openapi: return reply->send({200, std::string(openapi_json())});
+    case Route::trace_schema:
+      return reply->send({200, std::string(trace_schema_json()), "application/schema+json; charset=utf-8"});
+    case Route::translate: {
+      const TranslateRequest translate = translate_request(request, options_.limits);
+      ServedModel& model = translate.model.empty() ? models_.between(translate.source, translate.target)
+                                                   : models_.named(translate.model);
+      return submit(translate_job(model, translate, options_.jobs, reply));
+    }
+    case Route::explain: {
+      ExplainRequest explain = explain_request(request, options_.limits);
+      ServedModel& model = models_.named(explain.model);
+      return submit(explain_job(model, std::move(explain), options_.jobs, reply));
+    }
+    case Route::infer: {
+      ServedModel& model = models_.named(routed.model);
+      return submit(infer_job(model, infer_request(request, options_.limits), options_.jobs, reply));
+    }
+  }
+}
+
+void Service::submit(std::shared_ptr<ServiceJob> job) {
+  if (finishing_) refuse(503, "the server is shutting down");
+  switch (batcher_.submit(std::move(job))) {
+    case Batcher::Taken::yes: return;
+    case Batcher::Taken::full:
+      refuse(429, "too many requests are waiting ({}); try again in a moment", options_.batcher.queue);
+    case Batcher::Taken::finishing: refuse(503, "the server is shutting down");
+  }
+}
+
+void Service::work(const Batcher::Items& items) {
+  limit_threads(options_.threads);
+  std::vector<ServiceJob*> jobs;
+  for (const auto& item : items) jobs.push_back(static_cast<ServiceJob*>(item.get()));
+  const auto began = std::chrono::steady_clock::now();
+  const JobCount count = run(jobs);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  metrics_.count_batch(static_cast<Index>(jobs.size()), count.sentences, count.words, taken.count());
+}
+
+// What one job of a batch causes is told to that one alone: after a fault each is run by itself.
+JobCount Service::run(const std::vector<ServiceJob*>& jobs) {
+  try {
+    return jobs.front()->run(jobs);
+  } catch (const std::exception& error) {
+    JobCount total;
+    if (jobs.size() > 1) {
+      for (ServiceJob* job : jobs) {
+        if (!job->wanted()) continue;
+        const JobCount count = run({job});
+        total.sentences += count.sentences;
+        total.words += count.words;
+      }
+    } else if (const auto* http = dynamic_cast<const HttpError*>(&error); http != nullptr) {
+      jobs.front()->reply().send(error_response(http->status(), http->what()));
+    } else if (dynamic_cast<const Error*>(&error) != nullptr) {
+      jobs.front()->reply().send(error_response(422, error.what()));
+    } else {
+      log_(fmt::format("unexpected: {}", error.what()));
+      jobs.front()->reply().send(
+          error_response(500, "something went wrong that should not; the server's log says what"));
+    }
+    return total;
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "heed/data/words.h"
+#include "heed/serve/server.h"
+#include "heed/tasks/translation_options.h"
+#include "serve/http_client.h"
+#include "support/temporary_folder.h"
+
+namespace heed::test {
+
+// A tiny model with weights by chance, of words a..j, in a folder of its own.
+inline std::filesystem::path make_model(const std::filesystem::path& folder, const std::string& name,
+                                        const std::vector<GivenOption>& settings) {
+  std::ofstream(folder / "words") << "a b c d e f g h i j\n<b>bold</b> سلام 🙂\n";
+  TranslationPlan plan = plan_translation(settings);
+  const auto words = train_words({(folder / "words").string()}, {});
+  TranslationBundle bundle = make_translation(settings.front().text, std::move(plan.config), words, words, 3);
+  // As the models begin, some look at everything alike.
+  for (std::uint64_t i = 0; Parameters::Entry & entry : bundle.parameters->entries())
+    init::uniform(-0.6, 0.6)(entry.var.value(), RandomKey{7, ++i});
+  create_translation_folder(folder / name, bundle, {}, false).save_weights(*bundle.parameters);
+  return folder / name;
+}
+
+inline std::filesystem::path make_rnnsearch(const std::filesystem::path& folder, const std::string& name) {
+  return make_model(folder, name,
+                    {{"model", "rnnsearch", ""},
+                     {"embedding", "16", ""},
+                     {"hidden", "64", ""},
+                     {"maxout", "16", ""},
+                     {"dropout", "0", ""}});
+}
+
+inline std::filesystem::path make_transformer(const std::filesystem::path& folder, const std::string& name) {
+  return make_model(folder, name,
+                    {{"model", "transformer", ""},
+                     {"width", "16", ""},
+                     {"feed-forward", "16", ""},
+                     {"heads", "2", ""},
+                     {"layers", "1", ""},
+                     {"decoder-layers", "2", ""}});
+}
+
+// A server that runs in a thread of its own until it is stopped or goes away.
+class RunningServer {
+ public:
+  RunningServer(const std::vector<ModelSource>& models, ServerOptions options) : server_(models, prepared(options)) {
+    thread_ = std::thread([this] { server_.run(); });
+  }
+  ~RunningServer() { stop(); }
+  void ask_to_stop() { server_.stop(); }
+  // Returns when everything is answered.
+  void stop() {
+    if (!thread_.joinable()) return;
+    server_.stop();
+    thread_.join();
+  }
+  std::uint16_t port() const { return server_.port(); }
+  std::vector<std::string> log() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  ServerOptions prepared(ServerOptions options) {
+    options.port = 0;
+    if (options.answer_time == ServerOptions{}.answer_time) options.answer_time = std::chrono::minutes(5);
+    options.log = [this](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      lines_.push_back(line);
+    };
+    return options;
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+  Server server_;
+  std::thread thread_;
+};
+
+}  // namespace heed::test

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include "serve/running_server.h"
+
+// Many clients at once, and the end of a server that is busy.
+
+namespace heed {
+namespace {
+
+using test::HttpAnswer;
+using test::HttpClient;
+using test::RunningServer;
+using Json = nlohmann::json;
+
+class ServerThreads : public testing::Test {
+ protected:
+  ServerThreads() {
+    ServerOptions options;
+    options.service.threads = 1;
+    server_.emplace(std::vector<ModelSource>{{"demo", test::make_rnnsearch(folder_.path(), "demo")}}, options);
+  }
+  HttpClient client() const { return HttpClient(server_->port()); }
+  std::string metric(const std::string& name) const {
+    const std::string text = "\n" + client().get("/metrics").body;
+    const std::size_t line = text.find("\n" + name + " ");
+    if (line == std::string::npos) return "";
+    const std::size_t begin = line + name.size() + 2;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+  static Json texts(int count, int words) {
+    std::string text;
+    for (int i = 0; i < words; ++i) text += std::string(1, static_cast<char>('a' + i % 10)) + " ";
+    return {{"q", std::vector<std::string>(static_cast<std::size_t>(count), text)}};
+  }
+
+  TemporaryFolder folder_;
+  std::optional<RunningServer> server_;
+};
+
+// The same but for the last digits of numbers, which a product of another size may round otherwise.
+bool nearly_equal(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) return std::abs(a.get<double>() - b.get<double>()) < 1e-3;
+  if (!a.is_structured() || a.type() != b.type() || a.size() != b.size()) return a == b;
+  for (auto left = a.begin(), right = b.begin(); left != a.end(); ++left, ++right)
+    if (!nearly_equal(*left, *right) || (a.is_object() && left.key() != right.key())) return false;
+  return true;
+}
+bool same_trace(const std::string& a, const std::string& b) { return nearly_equal(Json::parse(a), Json::parse(b)); }
+
+TEST_F(ServerThreads, ManyClientsGetWhatEachWouldGetAlone) {
+  constexpr int kClients = 16, kRequests = 6;
+  const auto body = [](int client, int i) {
+    std::string text;
+    for (int word = 0; word <= (client + i) % 7; ++word)
+      text += std::string(1, static_cast<char>('a' + (client * 3 + word) % 10)) + " ";
+    return text;
+  };
+  std::map<std::string, std::string> translated, explained;
+  for (int client = 0; client < kClients; ++client)
+    for (int i = 0; i < kRequests; ++i) {
+      const std::string text = body(client, i);
+      HttpClient one(server_->port());
+      translated[text] = one.post("/translate", Json{{"q", text}}).body;
+      explained[text] = one.post("/explain", Json{{"text", text}}).body;
+    }
+  std::vector<std::string> faults(kClients);
+  std::vector<std::thread> threads;
+  for (int client = 0; client < kClients; ++client)
+    threads.emplace_back([&, client] {
+      HttpClient one(server_->port());
+      for (int i = 0; i < kRequests; ++i) {
+        const std::string text = body(client, i);
+        const bool explain = (client + i) % 3 == 0;
+        const HttpAnswer answer =
+            explain ? one.post("/explain", Json{{"text", text}}) : one.post("/translate", Json{{"q", text}});
+        const std::string& expected = (explain ? explained : translated).at(text);
+        if (answer.status != 200 || !(explain ? same_trace(answer.body, expected) : answer.body == expected))
+          faults[static_cast<std::size_t>(client)] += fmt::format("{}: {} {}\n", text, answer.status, answer.body);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+}
+
+TEST_F(ServerThreads, ClientsThatWaitAreAnsweredTogether) {
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 2; ++i)  // one is worked on, and keeps the others waiting
+    clients.emplace_back([&] { EXPECT_EQ(client().post("/translate", texts(64, 40)).status, 200); });
+  while (metric("heed_queue_length") == "0") std::this_thread::yield();
+  for (int i = 0; i < 8; ++i)
+    clients.emplace_back([&] { EXPECT_EQ(client().post("/translate", texts(1, 5)).status, 200); });
+  for (std::thread& each : clients) each.join();
+  EXPECT_LT(std::stoi(metric("heed_batch_requests_count")), 10);
+}
+
+TEST_F(ServerThreads, StoppingAnswersEverythingThatWasTaken) {
+  std::vector<HttpAnswer> answers(6);
+  std::vector<std::thread> clients;
+  for (HttpAnswer& answer : answers) clients.emplace_back([&] { answer = client().post("/translate", texts(64, 40)); });
+  HttpClient idle = client(), late = client();
+  while (metric("heed_queue_length") == "0") std::this_thread::yield();
+  EXPECT_EQ(late.get("/v2/health/ready").status, 200);
+  server_->ask_to_stop();
+  EXPECT_TRUE(idle.closed());
+  server_->stop();
+  for (std::thread& each : clients) each.join();
+  int done = 0;
+  for (const HttpAnswer& answer : answers) {
+    // What had not arrived whole is refused, never dropped.
+    EXPECT_TRUE(answer.status == 200 || answer.status == 503) << answer.status;
+    EXPECT_FALSE(answer.keep_alive);
+    done += answer.status == 200 ? 1 : 0;
+  }
+  EXPECT_GE(done, 2);  // the one that was worked on and the one that waited
+  EXPECT_THROW(client(), boost::system::system_error);
+}
+
+TEST_F(ServerThreads, ClientsThatLeaveAreForgotten) {
+  {
+    std::vector<std::unique_ptr<HttpClient>> leaving;
+    for (int i = 0; i < 8; ++i) {
+      leaving.push_back(std::make_unique<HttpClient>(server_->port()));
+      const std::string body = texts(64, 40).dump();
+      leaving.back()->write(fmt::format("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}",
+                                        body.size(), body));
+    }
+  }
+  while (metric("heed_connections") != "1") std::this_thread::yield();
+  EXPECT_EQ(client().post("/translate", texts(1, 3)).status, 200);
+}
+
+// The events' names, and the data of the last one.
+std::string names_of(const std::string& events) {
+  std::string names;
+  std::istringstream lines(events);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("event: ")) names += line.substr(7) + " ";
+  return names;
+}
+std::string last_data_of(const std::string& events) {
+  const std::size_t begin = events.rfind("data: ") + 6;
+  return events.substr(begin, events.find('\n', begin) - begin);
+}
+
+TEST_F(ServerThreads, StreamsOfManyClientsDoNotMix) {
+  std::vector<std::thread> clients;
+  std::vector<HttpAnswer> answers(8);
+  const test::HttpHeaders stream{{"Accept", "text/event-stream"}};
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    clients.emplace_back([&, i] {
+      const std::string text(1, static_cast<char>('a' + i));
+      answers[i] = client().post("/explain", Json{{"text", text + " " + text}}, stream);
+    });
+  for (std::thread& each : clients) each.join();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string text(1, static_cast<char>('a' + i));
+    const std::string alone = client().post("/explain", Json{{"text", text + " " + text}}, stream).body;
+    EXPECT_EQ(names_of(alone), names_of(answers[i].body));
+    EXPECT_TRUE(same_trace(last_data_of(alone), last_data_of(answers[i].body)));
+  }
+}
+
+}  // namespace
+}  // namespace heed
