@@ -96,10 +96,20 @@ class Server::Listener {
       accept();
     });
   }
+  // Clients that have connected already are told that the server ends, if they have asked.
+  void take_the_rest() {
+    Failure failure;
+    acceptor_.non_blocking(true, failure);
+    while (!failure) {
+      tcp::socket socket = acceptor_.accept(failure);
+      if (!failure) std::make_shared<Session>(std::move(socket), sessions_)->start();
+    }
+  }
   void finish() {
     if (sessions_.finishing) return;
     sessions_.finishing = true;
     service_.begin_finishing();
+    take_the_rest();
     Failure ignored;
     acceptor_.close(ignored);
     signals_.cancel(ignored);

@@ -64,7 +64,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   void start() { wait(); }
   // Answers with an error before anything was asked.
   void turn_away(int status, const std::string& text);
-  // Closes if nothing was asked; otherwise after the answer.
+  // Closes if nothing was asked; otherwise after the answer, which is a refusal if the request had not been read yet.
   void finish();
 
   // From exchanges; what does not belong to the current one is dropped.
@@ -84,6 +84,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   void watch();
   void took_too_long();
   bool belongs(const Exchange& exchange) const { return exchange_.get() == &exchange && !exchange_->gone(); }
+  bool has_sent() const;  // there is something to read
   bool stays_open() const { return keep_alive_ && !unread_ && !sessions_.finishing; }
 
   void write(HttpResponse response);

@@ -81,8 +81,8 @@ void Session::stop_clock() {
 // Waits for the first byte of a request.
 void Session::wait() {
   state_ = State::idle;
-  if (sessions_.finishing) return close();
   if (buffer_.size() > 0) return read();
+  if (sessions_.finishing && !has_sent()) return close();
   stream_.expires_after(sessions_.options.idle_time);
   stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Failure failure, std::size_t count) {
     if (failure) return self->close();
@@ -173,8 +173,7 @@ void Session::watch() {
   stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), mine = exchange_](Failure failure) {
     const bool busy = self->state_ == State::working || self->state_ == State::streaming;
     if (failure || !busy || self->exchange_ != mine) return;
-    Failure ignored;
-    if (self->stream_.socket().available(ignored) == 0) self->close();
+    if (!self->has_sent()) self->close();
   });
 }
 
@@ -278,8 +277,13 @@ void Session::linger() {
   });
 }
 
+bool Session::has_sent() const {
+  Failure ignored;
+  return stream_.socket().available(ignored) > 0;
+}
+
 void Session::finish() {
-  if (state_ == State::idle) close();
+  if (state_ == State::idle && !has_sent()) close();
 }
 
 void Session::close() {
