@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "heed/base/threads.h"
 #include "heed/explain/explain.h"
 #include "heed/explain/trace_json.h"
 #include "heed/serve/job.h"
@@ -18,6 +19,8 @@ std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::
 
 // A weight with the digits that a trace has.
 double shortened(Real weight) { return std::stod(fmt::format("{:.5g}", weight)); }
+
+constexpr std::size_t kLeastShare = 8;  // sentences
 
 // Measuring trust reads the sentence again for each of its tokens, several times.
 constexpr std::size_t kLongestTrusted = 100;
@@ -103,15 +106,27 @@ JobCount ExplainJob::run(const std::vector<ServiceJob*>& together) const {
   options.search.options.beam = request_.beam;
   const bool greedy = request_.stream || request_.beam == 1;
   options.search.method = greedy ? SearchMethod::greedy : SearchMethod::beam;
-  if (request_.stream) {
+  if (request_.stream)
     for (const ExplainJob* job : jobs) job->tell_source(explainer);
-    options.on_token = [&](const ExplainedToken& token) {
-      check_wanted(together);
-      jobs[static_cast<std::size_t>(token.sentence)]->tell_token(token);
-    };
-  }
-  std::vector<Trace> traces =
-      request_.target ? explainer.explain_given(sources, targets, options) : explainer.explain(sources, options);
+  // A share for each thread, unless it is so small that the threads do better inside the ops.
+  const std::size_t shares =
+      std::clamp<std::size_t>(jobs.size() / kLeastShare, 1, static_cast<std::size_t>(thread_count()));
+  ThreadPool threads(static_cast<int>(shares));
+  std::vector<Trace> traces(jobs.size());
+  for_each_batch(threads, shares, [&](std::size_t share) {
+    const std::size_t first = jobs.size() * share / shares, count = jobs.size() * (share + 1) / shares - first;
+    ExplainOptions own = options;
+    if (request_.stream)
+      own.on_token = [&, first](const ExplainedToken& token) {
+        check_wanted(together);
+        jobs[first + static_cast<std::size_t>(token.sentence)]->tell_token(token);
+      };
+    const std::span<const std::string> read = std::span(sources).subspan(first, count);
+    std::vector<Trace> some = request_.target
+                                  ? explainer.explain_given(read, std::span(targets).subspan(first, count), own)
+                                  : explainer.explain(read, own);
+    std::move(some.begin(), some.end(), traces.begin() + static_cast<std::ptrdiff_t>(first));
+  });
   if (request_.trust)
     for (Trace& trace : traces) add_trust(*bundle, trace);
   JobCount count;

@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 namespace asio = boost::asio;
-using tcp = asio::ip::tcp;
+using asio::ip::tcp;
 using Failure = boost::system::error_code;
 
 constexpr std::chrono::milliseconds kBeforeNextTry{50};

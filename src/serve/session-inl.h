@@ -69,7 +69,7 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   // From exchanges; what does not belong to the current one is dropped.
   void respond(const Exchange& exchange, HttpResponse response);
-  void add_event(const Exchange& exchange, std::string event);
+  void add_event(const Exchange& exchange, const std::string& event);
   void end_events(const Exchange& exchange);
 
  private:

@@ -8,7 +8,7 @@ namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-using tcp = boost::asio::ip::tcp;
+using boost::asio::ip::tcp;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::chrono::seconds kLinger{2};
@@ -48,8 +48,8 @@ void Exchange::send(HttpResponse response) {
 }
 
 void Exchange::event(const std::string& name, const std::string& data) {
-  tell([text = fmt::format("event: {}\ndata: {}\n\n", name, data)](Session& session, Exchange& self) mutable {
-    session.add_event(self, std::move(text));
+  tell([text = fmt::format("event: {}\ndata: {}\n\n", name, data)](Session& session, Exchange& self) {
+    session.add_event(self, text);
   });
 }
 
@@ -209,7 +209,7 @@ void Session::write(HttpResponse response) {
                     });
 }
 
-void Session::add_event(const Exchange& exchange, std::string event) {
+void Session::add_event(const Exchange& exchange, const std::string& event) {
   if (!belongs(exchange) || (state_ != State::working && state_ != State::streaming) || ended_) return;
   outgoing_ += chunk(event, version_);
   if (state_ == State::working) begin_events();
