@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,8 +14,13 @@
 #include "heed/data/text_file.h"
 #include "heed/explain/display_width.h"
 #include "heed/explain/explain.h"
+#include "heed/explain/faithfulness.h"
+#include "heed/explain/html.h"
 #include "heed/explain/merge.h"
+#include "heed/explain/page.h"
 #include "heed/explain/pick.h"
+#include "heed/explain/png.h"
+#include "heed/explain/svg.h"
 #include "heed/explain/terminal.h"
 #include "heed/explain/trace_json.h"
 
@@ -24,7 +30,8 @@ namespace {
 struct ExplainCommand {
   std::string model, text, target, input, targets, gold;
   bool has_text = false, has_target = false;
-  bool json = false, rescale = false, alternatives = false;
+  bool json = false, rescale = false, alternatives = false, lines = false, trust = false;
+  std::string svg, png, html;  // files
   std::string alignment, level, end, color = "auto", search = "beam";
   AttentionPick pick;
   ExplainOptions options;
@@ -51,9 +58,13 @@ void check(ExplainCommand& command) {
   command.options.search.method = search_method_named(command.search);
   require(command.options.search.options.beam >= 1, "--beam: it must be at least 1, not {}",
           command.options.search.options.beam);
+  const bool pictures = !command.svg.empty() || !command.png.empty() || !command.html.empty();
+  require(!pictures || command.has_text, "--svg, --png and --html are of one text");
+  require(!command.lines || !command.svg.empty() || !command.png.empty(), "--lines goes with --svg or --png");
   const AttentionPick& pick = command.pick;
-  command.options.attentions = command.json || pick.rollout || !command.gold.empty() || !pick.attention.empty() ||
-                               !pick.layer.empty() || !pick.head.empty();
+  command.options.attentions = command.json || command.lines || !command.html.empty() || pick.rollout ||
+                               !command.gold.empty() || !pick.attention.empty() || !pick.layer.empty() ||
+                               !pick.head.empty();
   command.options.beam = command.alternatives;
 }
 
@@ -74,16 +85,44 @@ std::string alternatives_of(const Trace& trace) {
   return text;
 }
 
-// The trace as it was asked for: picked, in words or tokens, with or without the end. Pictures show words without the
-// end and JSON shows all, unless it is asked otherwise.
+// In words or tokens, with or without the end. Pictures show words without the end and JSON shows all, unless it is
+// asked otherwise.
+Trace at_level(const ExplainCommand& command, Trace trace) {
+  if (command.level.empty() ? !command.json : command.level == "word") trace = by_words(trace);
+  if (command.end.empty() ? !command.json : command.end == "drop")
+    trace = without_end(trace, command.rescale ? RowSums::rescaled_to_one : RowSums::as_left);
+  return trace;
+}
+
+// The trace as it was asked for, with what was picked for its alignment.
 Trace shown(const ExplainCommand& command, const Trace& trace) {
   const AttentionPick& pick = command.pick;
   const bool picks = pick.rollout || !pick.attention.empty() || !pick.layer.empty() || !pick.head.empty();
-  Trace result = picks ? picked(trace, pick) : trace;
-  if (command.level.empty() ? !command.json : command.level == "word") result = by_words(result);
-  if (command.end.empty() ? !command.json : command.end == "drop")
-    result = without_end(result, command.rescale ? RowSums::rescaled_to_one : RowSums::as_left);
-  return result;
+  return at_level(command, picks ? picked(trace, pick) : trace);
+}
+
+// Pictures go to files of their own: what is shown; but lines are of all heads of an attention, and the page has all.
+void write_pictures(const ExplainCommand& command, const Trace& whole, const Trace& trace) {
+  if (!command.html.empty()) write_file(command.html, html_page(page_html(), to_json(whole)));
+  if (command.svg.empty() && command.png.empty()) return;
+  const std::string svg =
+      command.lines ? draw_lines_svg(at_level(command, whole), command.pick.attention) : draw_alignment_svg(trace);
+  if (!command.svg.empty()) write_file(command.svg, svg);
+  if (!command.png.empty()) write_file(command.png, draw_png(svg));
+}
+
+std::string trust_of(const Trace& trace) {
+  std::string text;
+  const auto tell = [&text](const char* name, double number) {
+    if (std::isfinite(number)) text += fmt::format("{} {:.3f}\n", name, number);
+  };
+  for (const TraceTrust& trust : trace.trust) {
+    tell("gradient agreement", trust.gradient_agreement);
+    tell("leave-one-out agreement", trust.leave_one_out_agreement);
+    tell("comprehensiveness", trust.comprehensiveness);
+    tell("sufficiency", trust.sufficiency);
+  }
+  return text;
 }
 
 std::string written(const ExplainCommand& command, const Trace& trace) {
@@ -100,7 +139,7 @@ std::string written(const ExplainCommand& command, const Trace& trace) {
   } else if (!trace.source.words.empty()) {
     fmt::print(stderr, "{} has no attention to show\n", trace.system);
   }
-  return text + alternatives_of(trace) + "\n";
+  return text + alternatives_of(trace) + trust_of(trace) + "\n";
 }
 
 // Heads from the best, and the first of them.
@@ -145,11 +184,14 @@ void run(ExplainCommand command) {
   for (std::size_t first = 0; first < sources.size(); first += chunk) {
     const std::size_t count = std::min(chunk, sources.size() - first);
     const std::span<const std::string> part = std::span(sources).subspan(first, count);
-    const std::vector<Trace> traces =
+    std::vector<Trace> traces =
         given ? explainer.explain_given(part, std::span(targets).subspan(first, count), command.options)
               : explainer.explain(part, command.options);
-    for (const Trace& trace : traces) {
-      const std::string text = written(command, shown(command, trace));
+    for (Trace& trace : traces) {
+      if (command.trust) trace.trust = {measure_trust(explainer.bundle(), trace)};
+      const Trace asked = shown(command, trace);
+      write_pictures(command, trace, asked);
+      const std::string text = written(command, asked);
       require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size(), "standard output: cannot write it");
     }
   }
@@ -173,6 +215,11 @@ void add_explain(CLI::App& app) {
       ->type_name("TEXT");
   sub->add_option("--targets", command->targets, "File of translations to read, one for each line of --input");
   sub->add_flag("--json", command->json, "Write traces as JSON, one a line (docs/trace.schema.json)");
+  sub->add_option("--svg", command->svg, "File for the matrix as a drawing");
+  sub->add_option("--png", command->png, "File for it in pixels");
+  sub->add_flag("--lines", command->lines, "Draw lines between the sentences instead of a matrix");
+  sub->add_option("--html", command->html, "File for a page with everything in it, which works from disk");
+  sub->add_flag("--trust", command->trust, "Measure how far the alignment can be trusted");
   sub->add_option("--alignment", command->alignment,
                   "Write 'translation ||| alignment': hard (Pharaoh, 'source-target ...') or soft (weights)");
   sub->add_option("--level", command->level, "word or token [word; token with --json]");
@@ -197,6 +244,7 @@ void add_explain(CLI::App& app) {
       "  heed explain my-model 'a small house' --target 'ein kleines Haus' --level token --end keep\n"
       "  heed explain my-model 'a small house' --attention decoder.layer3.source --head 2\n"
       "  heed explain my-model 'a small house' --attention encoder.self --rollout\n"
+      "  heed explain my-model 'a small house' --svg house.svg --html house.html --trust\n"
       "  heed explain my-model --input test.en --json > traces.jsonl\n"
       "  heed explain my-model --input test.en --targets test.de --gold test.align");
   sub->callback([command] { run(*command); });

@@ -61,6 +61,17 @@ grep -qE '^der rote baum steht \|\|\| [0-3]-0 [0-3]-1 [0-3]-2 [0-3]-3$' output |
 sed 's/.*||| //' output | tr ' ' '\n' | awk -F, '{ s = 0; for (i = 1; i <= NF; ++i) s += $i; if (s < 0.999 || s > 1.001) exit 1 }' ||
   { fault 'rescale: rows do not sum to 1'; cat output; }
 
+# Drawings and numbers.
+"${explain[@]}" "$text" --svg matrix.svg --trust >output
+expect 'trust' 'gradient agreement ' 'comprehensiveness '
+"${explain[@]}" "$text" --svg lines.svg --lines --attention decoder.layer1.source >/dev/null
+for file in matrix lines; do
+  grep -q '<svg' $file.svg && grep -q 'stands' $file.svg || fault "$file.svg is no drawing of the sentence"
+done
+! cmp -s matrix.svg lines.svg || fault 'lines are a matrix'
+fails 1 'are of one text' explain model --input train.en --svg x.svg
+fails 1 '--lines goes with' explain model "$text" --lines
+
 # Files of sentences, with given translations and right alignments.
 head -3 train.en >some.en
 head -3 train.de >some.de
