@@ -3,12 +3,9 @@
 
 #include "heed/base/threads.h"
 #include "heed/explain/explain.h"
+#include "heed/explain/faithfulness.h"
 #include "heed/explain/trace_json.h"
 #include "heed/serve/job.h"
-
-#if __has_include("heed/explain/faithfulness.h")
-#include "heed/explain/faithfulness.h"
-#endif
 
 namespace heed {
 namespace {
@@ -28,11 +25,7 @@ constexpr std::size_t kLongestTrusted = 100;
 void add_trust(const TranslationBundle& bundle, Trace& trace) {
   if (std::max(trace.source.tokens.size(), trace.target.tokens.size()) > kLongestTrusted)
     refuse(422, "trust is measured of sentences of at most {} pieces", kLongestTrusted);
-#if __has_include("heed/explain/faithfulness.h")
   trace.trust = {measure_trust(bundle, trace)};
-#else
-  refuse(422, "trust cannot be measured of {} in this build", bundle.name);
-#endif
 }
 
 std::string kind_of(const ServedModel& model, const ExplainRequest& request) {

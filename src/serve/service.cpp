@@ -5,12 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/threads.h"
+#include "heed/explain/page.h"
 #include "heed/serve/answers.h"
 #include "heed/serve/documents.h"
-
-#if __has_include("heed/explain/page.h")
-#include "heed/explain/page.h"
-#endif
 
 namespace heed {
 namespace {
@@ -19,14 +16,6 @@ namespace {
 bool is_own_host(std::string_view name) {
   if (name.empty() || name == "localhost" || name.ends_with(".localhost") || name.starts_with("[")) return true;
   return name.find_first_not_of("0123456789.") == std::string_view::npos;
-}
-
-std::string_view built_page() {
-#if __has_include("heed/explain/page.h")
-  return page_html();
-#else
-  return "";
-#endif
 }
 
 bool listed(const std::vector<std::string>& origins, const std::string& origin) {
@@ -40,7 +29,7 @@ Service::Service(const std::vector<ModelSource>& models, ServiceOptions options,
                  std::function<void(const std::string&)> log)
     : options_(std::move(options)),
       log_(std::move(log)),
-      page_(page_answer(built_page())),
+      page_(page_answer(page_html())),
       models_(models, options_.threads),
       batcher_(options_.batcher, [this](const Batcher::Items& items) { work(items); }) {}
 
