@@ -73,11 +73,12 @@ test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium
 	cd web && npm ci --no-audit --no-fund
 	cd web && npm run check && npm run lint && npm test && npm run build && npm run browser
 
-bench:  ## engine and attention beside PyTorch and JAX, in one run
+bench:  ## engine, attention, translation beside PyTorch and JAX; clients of the server
 	$(packages) core bench
 	$(release) -DHEED_BENCH=ON
 	cmake --build --preset release -- -j $(JOBS)
 	python3 bench/run.py
+	python3 bench/serve/throughput.py
 
 lint:  ## layout, clang-tidy and the house rules
 	$(packages) core tests lint

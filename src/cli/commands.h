@@ -15,6 +15,7 @@ void add_corpus(CLI::App& app);
 void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_view(CLI::App& app);
 void add_score(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_info(CLI::App& app);

@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   heed::cli::add_train(app);
   heed::cli::add_translate(app);
   heed::cli::add_explain(app);
+  heed::cli::add_view(app);
   heed::cli::add_score(app);
   heed::cli::add_serve(app);
   heed::cli::add_info(app);

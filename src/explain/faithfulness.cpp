@@ -281,7 +281,7 @@ AlignmentLinks hard_word_links(const Trace& trace) {
 }
 
 TraceTrust measure_trust(const TranslationBundle& bundle, const Trace& trace, const TrustOptions& options) {
-  TraceTrust trust{{}, kNothing, kNothing, kNothing, kNothing, kNothing};
+  TraceTrust trust;
   if (!trace.alignment) return trust;
   const Tensor weights = trace.alignment.contiguous();
   const auto n = static_cast<Index>(trace.target.tokens.size()), m = static_cast<Index>(trace.source.tokens.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,15 @@ struct TraceHypothesis {
 
 // How far the alignment can be trusted as the reason for the output. What was not measured is NaN or empty.
 struct TraceTrust {
-  std::vector<double> entropy;     // of each target token's row, in nats
-  double gradient_agreement;       // Kendall's τ of the weights with |gradient × attention|, mean over target tokens
-  double leave_one_out_agreement;  // the same with what leaving out each source token changes
-  double comprehensiveness;        // how much the output's probability falls without the most attended tokens
-  double sufficiency;              // how much it falls with nothing but them
-  double alignment_error;          // AER against a given gold alignment
+  static constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+  std::vector<double> entropy = {};  // of each target token's row, in nats
+  double gradient_agreement =
+      kNotMeasured;  // mean over target tokens of Kendall's τ of weights and |gradient × weight|
+  double leave_one_out_agreement = kNotMeasured;  // the same with what leaving out each source token changes
+  double comprehensiveness = kNotMeasured;  // how much the output's probability falls without what got most weight
+  double sufficiency = kNotMeasured;        // how much it falls with nothing but that
+  double alignment_error = kNotMeasured;    // AER against a given gold alignment
 };
 
 struct Trace {

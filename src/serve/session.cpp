@@ -238,7 +238,11 @@ void Session::end_events(const Exchange& exchange) {
 }
 
 void Session::write_events() {
-  if (sending_now_ || outgoing_.empty()) return;
+  if (sending_now_) return;
+  if (outgoing_.empty()) {
+    if (ended_) written({}, 200);
+    return;
+  }
   sending_now_ = true;
   sending_ = std::exchange(outgoing_, "");
   stream_.expires_after(sessions_.options.idle_time);
@@ -246,8 +250,7 @@ void Session::write_events() {
                            [self = shared_from_this()](Failure failure, std::size_t) {
                              self->sending_now_ = false;
                              if (failure) return self->written(failure, 200);
-                             if (!self->outgoing_.empty()) return self->write_events();
-                             if (self->ended_) self->written(failure, 200);
+                             self->write_events();
                            });
 }
 

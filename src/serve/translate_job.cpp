@@ -1,15 +1,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "heed/base/threads.h"
 #include "heed/serve/job.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr Index kLeastLines = 8;
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -77,9 +74,7 @@ JobCount TranslatingJob::run(const std::vector<ServiceJob*>& together) const {
     lines.insert(lines.end(), job.lines_.begin(), job.lines_.end());
   }
   BatchedSearch search;
-  // A share for each thread, unless it is so small that the threads do better inside the ops.
-  const Index lines_each = static_cast<Index>(lines.size()) / thread_count() + 1;
-  search.batch_sentences = std::min(std::max(lines_each, kLeastLines), options_.batch_sentences);
+  search.batch_sentences = options_.batch_sentences;
   search.options.best = alternatives_ + 1;
   search.options.beam = std::max<Index>(search.options.beam, alternatives_ + 1);
   search.options.observer = [&](const SearchStep&) { check_wanted(together); };

@@ -88,6 +88,25 @@ read -r attention _ head _ <<<"$best"
 "${explain[@]}" --input some.en --targets some.de --attention "$attention" --head "$head" --alignment soft | cmp -s - best ||
   fault 'gold: best is not the first of the list'
 
+# What was written is viewed again without the model; so are the alignments of others.
+"${explain[@]}" --input some.en --targets some.de --json >traces.jsonl
+"${explain[@]}" --input some.en --targets some.de --alignment soft >direct
+"$heed" view traces.jsonl --alignment soft >again
+awk '{ gsub(/[0-9.e-]+/, "x"); print }' direct >direct.form
+awk '{ gsub(/[0-9.e-]+/, "x"); print }' again | cmp -s - direct.form || { fault 'view: another alignment'; cat again; }
+"$heed" view traces.jsonl -n 3 >output
+expect 'view one' "$(sed -n 3p some.de)"
+"$heed" view gold --format pharaoh --source some.en --target some.de --png one.png --html all.html >output
+[ ! -s output ] || fault 'view: pictures alone write nothing else'
+head -c 8 one.png | cmp -s - <(printf '\x89PNG\r\n\x1a\n') || fault 'view: one.png is no PNG'
+[ "$(grep -o '"heed-trace"' all.html | wc -l)" -ge 3 ] || fault 'view: the page has not three traces'
+fails 1 'did you mean pharaoh?' view gold --format pharoah
+fails 1 '--number: 4 is outside 1..3' view traces.jsonl -n 4
+fails 1 'gold, line 1: ' view gold
+fails 1 'they go with --format' view traces.jsonl --source some.en
+"$heed" view --help >output
+expect 'view --help' 'marian' 'Examples'
+
 # Anything may stand in a text; nothing of it reaches the terminal.
 printf '\e[31mred\e[0m\t<b>猫</b> 👩‍👧 \u202eabc\n\n' >odd
 "${explain[@]}" --input odd >output

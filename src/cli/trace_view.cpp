@@ -1,0 +1,143 @@
+#include "heed/cli/trace_view.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/base/spelling.h"
+#include "heed/explain/display_width.h"
+#include "heed/explain/html.h"
+#include "heed/explain/merge.h"
+#include "heed/explain/page.h"
+#include "heed/explain/png.h"
+#include "heed/explain/svg.h"
+#include "heed/explain/terminal.h"
+#include "heed/explain/trace_json.h"
+
+namespace heed::cli {
+namespace {
+
+bool picks(const AttentionPick& pick) {
+  return pick.rollout || !pick.attention.empty() || !pick.layer.empty() || !pick.head.empty();
+}
+
+// In words or tokens, with or without the end. Pictures show words without the end and JSON shows all, unless it is
+// asked otherwise.
+Trace at_level(const TraceView& view, Trace trace) {
+  if (view.level.empty() ? !view.json : view.level == "word") trace = by_words(trace);
+  if (view.end.empty() ? !view.json : view.end == "drop")
+    trace = without_end(trace, view.rescale ? RowSums::rescaled_to_one : RowSums::as_left);
+  return trace;
+}
+
+// The trace as it was asked for, with what was picked for its alignment.
+Trace asked(const TraceView& view, const Trace& trace) {
+  return at_level(view, picks(view.pick) ? picked(trace, view.pick) : trace);
+}
+
+std::string alternatives_of(const Trace& trace) {
+  std::string text;
+  for (std::size_t step = 0; step < trace.beam.size(); ++step) {
+    text += fmt::format("{:3}", step + 1);
+    for (const TraceHypothesis& each : trace.beam[step])
+      text += fmt::format("  {}{} {:.2f}", each.chosen ? "*" : "", displayed(each.token), each.log_probability);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string trust_of(const Trace& trace) {
+  std::string text;
+  const auto tell = [&text](const char* name, double number) {
+    if (std::isfinite(number)) text += fmt::format("{} {:.3f}\n", name, number);
+  };
+  for (const TraceTrust& trust : trace.trust) {
+    tell("gradient agreement", trust.gradient_agreement);
+    tell("leave-one-out agreement", trust.leave_one_out_agreement);
+    tell("comprehensiveness", trust.comprehensiveness);
+    tell("sufficiency", trust.sufficiency);
+    tell("alignment error", trust.alignment_error);
+  }
+  return text;
+}
+
+std::string written(const TraceView& view, const Trace& trace) {
+  if (view.json) return to_json(trace) + "\n";
+  if (!view.alignment.empty()) {
+    const WordAlignment alignment = alignment_of(trace);
+    return fmt::format("{} ||| {}\n", trace.target.text,
+                       view.alignment == "hard" ? hard_alignment(alignment) : soft_alignment(alignment));
+  }
+  std::string text = displayed(trace.target.text) + "\n";
+  if (trace.alignment) {
+    const WordAlignment alignment = alignment_of(trace);
+    text += draw_matrix(alignment.target, alignment.source, alignment.weights, terminal_colour_named(view.color));
+  } else if (!trace.source.words.empty()) {
+    fmt::print(stderr, "{} has no attention to show\n", trace.system);
+  }
+  return text + alternatives_of(trace) + trust_of(trace) + "\n";
+}
+
+}  // namespace
+
+void check_choice(const char* option, const std::string& given, const std::vector<std::string>& known) {
+  require(given.empty() || std::find(known.begin(), known.end(), given) != known.end(), "{}: there is no {}{}", option,
+          given, did_you_mean(given, known));
+}
+
+void TraceView::add_flags(CLI::App& command) {
+  command.add_flag("--json", json, "Write traces as JSON, one a line (docs/trace.schema.json)");
+  command.add_option("--svg", svg, "File for the matrix as a drawing");
+  command.add_option("--png", png, "File for it in pixels");
+  command.add_flag("--lines", lines, "Draw lines between the sentences instead of a matrix");
+  command.add_option("--html", html, "File for a page with everything in it, which works from disk");
+  command.add_option("--alignment", alignment,
+                     "Write 'translation ||| alignment': hard (Pharaoh, 'source-target ...') or soft (weights)");
+  command.add_option("--level", level, "word or token [word; token with --json]");
+  command.add_option("--end", end, "keep or drop the end of the sentence [drop; keep with --json]");
+  command.add_flag("--rescale", rescale, "Scale rows to sum to 1 after the end was dropped");
+  command.add_option("--attention", pick.attention,
+                     "decoder.layer3.source; or encoder.self, decoder.self, decoder.source: all layers of it");
+  command.add_option("--layer", pick.layer, "Number of the layer, or mean");
+  command.add_option("--head", pick.head, "Number of the head, mean or max");
+  command.add_flag("--rollout", pick.rollout, "Follow attention through the layers of self-attention below it");
+  command.add_option("--color,--colour", color, "auto, true, 256 or none")->capture_default_str();
+}
+
+void TraceView::check() const {
+  check_choice("--alignment", alignment, {"hard", "soft"});
+  check_choice("--level", level, {"word", "token"});
+  check_choice("--end", end, {"keep", "drop"});
+  require(!(json && !alignment.empty()), "--json and --alignment contradict each other");
+  require(!lines || !svg.empty() || !png.empty(), "--lines goes with --svg or --png");
+  require(html.empty() || !page_html().empty(), "--html: this heed was built without its page (npm was not there)");
+}
+
+bool TraceView::needs_attentions() const { return json || lines || !html.empty() || picks(pick); }
+
+void TraceView::show(const Trace& trace) const {
+  const std::string text = written(*this, asked(*this, trace));
+  require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size(), "standard output: cannot write it");
+}
+
+void TraceView::write_pictures(std::span<const Trace> traces) const {
+  if (traces.empty()) return;
+  if (!html.empty()) {
+    std::string list;
+    for (const Trace& trace : traces) list += (list.empty() ? "[" : ",") + to_json(trace);
+    write_file(html, html_page(page_html(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
+  }
+  if (svg.empty() && png.empty()) return;
+  const Trace& trace = traces.front();
+  const std::string drawing =
+      lines ? draw_lines_svg(at_level(*this, trace), pick.attention) : draw_alignment_svg(asked(*this, trace));
+  if (!svg.empty()) write_file(svg, drawing);
+  if (!png.empty()) write_file(png, draw_png(drawing));
+}
+
+}  // namespace heed::cli
