@@ -22,10 +22,10 @@ TranslationTestSet read_test_set(const std::string& source, const std::string& t
 struct TranslationQuality {
   std::vector<Translation> translations;  // the best of each source
   double bleu = 0, chrf = 0;
-  double cross_entropy = 0;               // nats a piece of the references
+  double cross_entropy = 0;                  // nats a piece of the references
   std::optional<AlignmentCounts> alignment;  // with gold alignments, of a model with attention
   std::optional<double> entropy;             // of a model with attention: mean over the references' words, in nats
-  double sentences_per_second = 0;        // of translating
+  double sentences_per_second = 0;           // of translating
 };
 
 // Alignments are measured where the model reads the references, since gold alignments are about these.
