@@ -241,7 +241,16 @@ def opening(report):
         f"{disturbance['idle_workers'] / seconds:.2f} of a core and the rest of the machine "
         f"{max(0, disturbance['others']) / seconds:.2f}."
     )
-    return [*lines, ""]
+    return [*lines, "", *kept(report)]
+
+
+def kept(report):
+    """Cases that stayed from earlier runs."""
+    runs = {}
+    for record in report["cases"]:
+        if "run" in record:
+            runs.setdefault((record["run"]["date"], record["run"]["command"]), []).append(record["title"])
+    return [f"From {date}, `{command}`: {'; '.join(titles)}.\n" for (date, command), titles in runs.items()]
 
 
 def engine_tables(report):

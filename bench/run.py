@@ -89,6 +89,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--section", action="append", choices=SECTIONS, help="one part alone; may be repeated")
     parser.add_argument("--only", action="append", metavar="NAME", help="cases by name or pattern; may be repeated")
+    parser.add_argument("--keep", action="store_true", help="cases that are not chosen stay as the last run left them")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
     parser.add_argument("--threads", default=str(os.cpu_count()), help="thread counts, e.g. 1,2 (default: all cores)")
     parser.add_argument(
@@ -161,7 +162,7 @@ def versions_of(session, section):
 class Run:
     """One section: its record, which is written after each case so that an interrupted run leaves what it has."""
 
-    def __init__(self, section, session, options):
+    def __init__(self, section, session, options, names):
         self.section, self.session, self.options = section, session, options
         self.thread_counts = sorted({1, *options.threads})
         versions, missing = versions_of(session, section)
@@ -177,9 +178,29 @@ class Run:
             "clock": options.clock,
             "cases": [],
         }
+        if options.keep:
+            self.take_over(options.out / f"{section.name}.json", names)
         self.peaks, self.bandwidths = [], []
         self.look_at_the_machine()
         self.write()  # an older run's table must not stand for this one
+
+    def take_over(self, path, names):
+        """What an earlier run measured beside the chosen cases, with that run's date and command."""
+        earlier = json.loads(path.read_text())
+        if earlier["machine"] != self.report["machine"]:
+            raise SystemExit(f"bench/run.py: {path.name} was measured on another machine; nothing of it can be kept")
+        for record in earlier["cases"]:
+            if record["name"] not in names or record["threads"] not in self.options.threads:
+                record.setdefault("run", {key: earlier[key] for key in ("date", "command")})
+                self.report["cases"].append(record)
+        for beside in ("mechanisms", "start"):
+            if beside in earlier and not (FIGURE if beside == "mechanisms" else START) in names:
+                self.report[beside] = earlier[beside]
+
+    def in_order(self):
+        """The cases as the section lists them, whenever they were measured."""
+        places = {case.name: place for place, case in enumerate(self.section.cases)}
+        self.report["cases"].sort(key=lambda record: (record["threads"], places.get(record["name"], len(places))))
 
     def look_at_the_machine(self):
         self.peaks.append(self.session.fma(self.thread_counts))
@@ -192,6 +213,7 @@ class Run:
                 if case.name in names:
                     print(f"{case.title}, {threads} threads", file=sys.stderr, flush=True)
                     self.report["cases"].append(self.session.measure(case, threads))
+                    self.in_order()
                     self.look_at_the_machine()
                     self.write()
         if FIGURE in names:
@@ -242,7 +264,7 @@ def main():
     for section in sections:
         if names[section.name]:
             session = Session(options, python)
-            print(Run(section, session, options).measure(names[section.name], python))
+            print(Run(section, session, options, names[section.name]).measure(names[section.name], python))
             session.close()
 
 

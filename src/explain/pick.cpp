@@ -153,6 +153,7 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
       result.alignment = rolled_out(layers, pick.head);
     } else {
       std::vector<Tensor> each;
+      each.reserve(layers.size());
       for (const TraceAttention* layer : layers) each.push_back(one_of_heads(*layer, pick.head));
       result.alignment = mean_of(each);
     }

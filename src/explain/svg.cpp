@@ -123,12 +123,16 @@ class HeadLegend {
   HeadLegend(Index heads, double width)
       : heads_(heads), a_row_(std::max<Index>(1, static_cast<Index>((width - 2 * kMargin) / kEntry))) {}
 
-  double height() const { return heads_ == 1 ? 0 : kLegendRow * static_cast<double>((heads_ + a_row_ - 1) / a_row_); }
+  double height() const {
+    const Index rows = (heads_ + a_row_ - 1) / a_row_;
+    return heads_ == 1 ? 0 : kLegendRow * static_cast<double>(rows);
+  }
   std::string draw(double top) const {
     std::string svg;
     for (Index head = 0; heads_ > 1 && head < heads_; ++head) {
       const double x = kMargin + kEntry * static_cast<double>(head % a_row_);
-      const double y = top + kLegendRow * (static_cast<double>(head / a_row_) + 0.5);
+      const Index row = head / a_row_;
+      const double y = top + kLegendRow * (static_cast<double>(row) + 0.5);
       svg += fmt::format("<path d=\"M{} {}h20\" stroke-width=\"3\"{}/>\n", x, y, series_stroke(to(head)));
       svg += fmt::format("<text x=\"{}\" y=\"{}\">head {}</text>\n", x + 25, y + 4, head + 1);
     }
