@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "serve/running_server.h"
@@ -153,6 +154,21 @@ TEST_F(ServerTest, ExplainsWhatItSearchedAndWhatItIsGiven) {
   EXPECT_EQ(forced.at("target").at("text"), "c d e");
   EXPECT_EQ(forced.at("attentions").size(), 5u);
   EXPECT_EQ(forced.at("system"), "transformer");
+}
+
+TEST_F(ServerTest, MeasuresTrustWhenAsked) {
+  start();
+  EXPECT_FALSE(post("/explain", {{"text", "a b c"}}).json().contains("trust"));
+  const Json trace = post("/explain", {{"text", "a b c"}, {"target", "d e"}, {"trust", true}}).json(),
+             trust = trace.at("trust");
+  EXPECT_EQ(trust.at("entropy").size(), trace.at("target").at("tokens").size());
+  for (const char* agreement : {"gradient_agreement", "leave_one_out_agreement"})
+    EXPECT_LE(std::abs(trust.at(agreement).get<double>()), 1) << agreement;
+  for (const char* change : {"comprehensiveness", "sufficiency"})
+    EXPECT_LT(std::abs(trust.at(change).get<double>()), 1) << change;
+  std::string many = "a";
+  for (int i = 0; i < 100; ++i) many += " a";
+  EXPECT_EQ(post("/explain", {{"text", many}, {"target", "a"}, {"trust", true}}).status, 422);
 }
 
 TEST_F(ServerTest, AnotherNormaliserMakesAnotherTrace) {
