@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "heed/data/utf8.h"
+
 namespace heed {
 namespace {
 
 constexpr std::string_view kWordBegin = "▁", kGoesOn = "@@";
-
-Index characters_in(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
 
 }  // namespace
 
@@ -34,7 +32,7 @@ TraceText imported_text(std::span<const std::string_view> tokens, bool ended) {
       result.words.push_back({"", at, at});
     }
     const Index begin = at;
-    at += characters_in(shown);
+    at += static_cast<Index>(count_characters(shown));
     result.text += shown;
     result.words.back().text += shown, result.words.back().end = at;
     result.tokens.push_back({std::string(token), begin, at, static_cast<Index>(result.words.size()) - 1});

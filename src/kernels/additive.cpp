@@ -57,22 +57,24 @@ HWY_INLINE void in_fours(Index count, const Body& body) {
   for (; i < count; ++i) body(i, std::integral_constant<int, 1>());
 }
 
-// rows [count, width] = k + f U.
-void add_features(Index count, Index width, Index features, const Real* k, const Real* f, const Real* u, Real* rows) {
-  in_fours(count, [&](Index first, auto keys) HWY_ATTR {
-    constexpr int kCount = decltype(keys)::value;
-    const Real *from = k + first * width, *factors = f + first * features;
+// out [count, width] = start + Σ_t factors(i, t) rows(t), of rows [terms, width]; factors of neighbours in i and in t
+// are `across` and `along` apart. out may be start.
+void add_combinations(Index count, Index width, Index terms, const Real* start, const Real* factors, Index across,
+                      Index along, const Real* rows, Real* out) {
+  in_fours(count, [&](Index first, auto together) HWY_ATTR {
+    constexpr int kCount = decltype(together)::value;
     const auto columns = [&](Index c, const auto& read, const auto& write) HWY_ATTR {
       V sums[kCount];
       HWY_UNROLL(4)
-      for (int j = 0; j < kCount; ++j) sums[j] = read(from + j * width + c);
-      for (Index t = 0; t < features; ++t) {
-        const V row = read(u + t * width + c);
+      for (int i = 0; i < kCount; ++i) sums[i] = read(start + (first + i) * width + c);
+      for (Index t = 0; t < terms; ++t) {
+        const V row = read(rows + t * width + c);
         HWY_UNROLL(4)
-        for (int j = 0; j < kCount; ++j) sums[j] = hn::MulAdd(hn::Set(D(), factors[j * features + t]), row, sums[j]);
+        for (int i = 0; i < kCount; ++i)
+          sums[i] = hn::MulAdd(hn::Set(D(), factors[(first + i) * across + t * along]), row, sums[i]);
       }
       HWY_UNROLL(4)
-      for (int j = 0; j < kCount; ++j) write(sums[j], rows + (first + j) * width + c);
+      for (int i = 0; i < kCount; ++i) write(sums[i], out + (first + i) * width + c);
     };
     for_each_vector(
         width,
@@ -88,35 +90,17 @@ void add_features(Index count, Index width, Index features, const Real* k, const
   });
 }
 
+// rows [count, width] = k + f U.
+void add_features(Index count, Index width, Index features, const Real* k, const Real* f, const Real* u, Real* rows) {
+  add_combinations(count, width, features, k, f, features, 1, u, rows);
+}
+
 // df [count, features] = slopes Uᵀ and du [features, width] += fᵀ slopes, of slopes [count, width].
 void add_feature_gradients(Index count, Index width, Index features, const Real* slopes, const Real* f, const Real* u,
                            Real* df, Real* du) {
+  add_combinations(features, width, count, du, f, 1, features, slopes, du);
   in_fours(features, [&](Index first, auto together) HWY_ATTR {
     constexpr int kCount = decltype(together)::value;
-    const auto columns = [&](Index c, const auto& read, const auto& write) HWY_ATTR {
-      V sums[kCount];
-      HWY_UNROLL(4)
-      for (int t = 0; t < kCount; ++t) sums[t] = read(du + (first + t) * width + c);
-      for (Index j = 0; j < count; ++j) {
-        const V slope = read(slopes + j * width + c);
-        HWY_UNROLL(4)
-        for (int t = 0; t < kCount; ++t)
-          sums[t] = hn::MulAdd(hn::Set(D(), f[j * features + first + t]), slope, sums[t]);
-      }
-      HWY_UNROLL(4)
-      for (int t = 0; t < kCount; ++t) write(sums[t], du + (first + t) * width + c);
-    };
-    for_each_vector(
-        width,
-        [&](Index c) HWY_ATTR {
-          columns(
-              c, [](const Real* x) HWY_ATTR { return load(x); }, [](V x, Real* to) HWY_ATTR { store(x, to); });
-        },
-        [&](Index c, Index rest) HWY_ATTR {
-          columns(
-              c, [rest](const Real* x) HWY_ATTR { return load_part(x, rest); },
-              [rest](V x, Real* to) HWY_ATTR { store_part(x, to, rest); });
-        });
     for (Index j = 0; j < count; ++j) {
       V sums[kCount];
       HWY_UNROLL(4)
