@@ -1,6 +1,7 @@
 // What a trace costs: beam search of width 5 over 64 sentences as text, with the alignment, with all attentions and the
 // hypotheses besides, and without any of it.
 #include "attention/settings.h"
+#include "heed/base/threads.h"
 #include "heed/data/words.h"
 #include "heed/explain/explain.h"
 #include "translation/work.h"
@@ -42,8 +43,8 @@ const Family explaining("translation-explaining", [](Settings& settings) -> Step
       std::vector<std::vector<std::int32_t>> ids;
       for (const std::string& sentence : sentences) ids.push_back(vocabulary->encode(sentence));
       const TranslationModel* const models[] = {bundle->model.get()};
-      ThreadPool alone(1);
-      for (const auto& best : search_batches(models, ids, options.search, alone))
+      ThreadPool threads(thread_count());
+      for (const auto& best : search_batches(models, ids, options.search, threads))
         texts.push_back(vocabulary->decode(best.front().words));
     } else {
       for (const Trace& each : Explainer(bundle, name).explain(sentences, options)) texts.push_back(each.target.text);

@@ -90,10 +90,8 @@ TraceAttention attention_of(const TracedAttention& traced, Index sentence, Index
   return result;
 }
 
-// One batch is the work of one thread, whose ops may use the others.
-int threads_for(std::size_t sentences, const ExplainOptions& options) {
-  return static_cast<Index>(sentences) > options.search.batch_sentences ? thread_count() : 1;
-}
+// A sentence alone is the work of one thread, whose ops may use the others.
+int threads_for(std::size_t sentences) { return sentences > 1 ? thread_count() : 1; }
 
 // The steps of one source's search, as they are shown.
 using Steps = std::vector<std::vector<SearchStep::Alive>>;
@@ -194,6 +192,16 @@ void Explainer::read_forced(std::span<const Sentence> sentences, std::span<Trace
                             Target target) const {
   const bool given = target == Target::given;
   if (!given && !options.attentions) return;
+  if (const auto names = bundle_->model->attention_names(); !given && names.size() <= 1) {
+    // What the search saw is all there is to see.
+    for (Trace& trace : traces) {
+      if (names.empty() || !trace.alignment) continue;
+      const Index n = trace.alignment.size(0), m = trace.alignment.size(1);
+      const Tensor weights = trace.alignment.reshape(Shape{1, n, m});
+      trace.attentions.push_back({.name = names.front(), .layer = layer_of(names.front()), .weights = weights});
+    }
+    return;
+  }
   std::vector<Words> sources, targets;
   std::vector<std::size_t> lengths;
   for (const Sentence& sentence : sentences) {
@@ -201,8 +209,9 @@ void Explainer::read_forced(std::span<const Sentence> sentences, std::span<Trace
     targets.push_back(sentence.target);
     lengths.push_back(std::max(sentence.source.size(), sentence.target.size()) + 1);
   }
-  const auto batches = batches_by_length(lengths, options.search.batch_sentences, options.search.batch_words);
-  ThreadPool threads(threads_for(sentences.size(), options));
+  ThreadPool threads(threads_for(sentences.size()));
+  const auto batches =
+      batches_for(threads, lengths, options.search.batch_sentences, options.search.batch_words);
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;
     const std::vector<std::size_t>& chosen = batches[number];
@@ -210,7 +219,7 @@ void Explainer::read_forced(std::span<const Sentence> sentences, std::span<Trace
     std::vector<TracedAttention> traced;
     const TeacherForced read =
         bundle_->model->forward(with_end(sources, chosen), forced.previous,
-                                {.alignment = given, .trace = options.attentions ? &traced : nullptr});
+                                {.alignment = given, .logits = given, .trace = options.attentions ? &traced : nullptr});
     const Tensor words = given ? log_probabilities_of(read.logits.value()).contiguous() : Tensor();
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       Trace& trace = traces[chosen[row]];
@@ -278,7 +287,7 @@ std::vector<Trace> Explainer::explain(std::span<const std::string> sources, cons
       if (options.beam) steps[static_cast<std::size_t>(step.source)].push_back(step.hypotheses);
       if (options.on_token) teller.tell(step, static_cast<Index>(places[static_cast<std::size_t>(step.source)]));
     };
-  ThreadPool threads(options.on_token ? 1 : threads_for(sentences.size(), options));
+  ThreadPool threads(options.on_token ? 1 : threads_for(sentences.size()));
   const TranslationModel* const models[] = {bundle_->model.get()};
   const Hypotheses found = search_batches(models, ids, search, threads);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -160,6 +160,8 @@ Var ConvS2S::predicted(const Var& x, const Var& alignment, const Encoded& encode
 
 namespace {
 
+std::string attention_name(Index layer) { return fmt::format("decoder.layer{}.source", layer + 1); }
+
 // The mean over the layers.
 Var mean_of(const std::vector<Var>& weights) {
   Var total = weights.front();
@@ -168,6 +170,12 @@ Var mean_of(const std::vector<Var>& weights) {
 }
 
 }  // namespace
+
+std::vector<std::string> ConvS2S::attention_names() const {
+  std::vector<std::string> names;
+  for (Index i = 0; i < config_.decoder_layers; ++i) names.push_back(attention_name(i));
+  return names;
+}
 
 TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previous,
                                const ForwardOptions& options) const {
@@ -184,12 +192,12 @@ TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previou
   }
   for (std::size_t i = 0; options.trace && i < attended.size(); ++i)
     options.trace->push_back(
-        AttentionRecord{{attended[i]}, {}, 0}.traced(fmt::format("decoder.layer{}.source", i + 1)));
+        AttentionRecord{{attended[i]}, {}, 0}.traced(attention_name(static_cast<Index>(i))));
 
   TeacherForced result;
   const bool wanted = options.alignment || config_.copy || config_.losses.coverage > 0;
   const Var alignment = wanted ? mean_of(attended) : Var();
-  result.logits = predicted(x, alignment, encoded, options.random);
+  if (options.logits) result.logits = predicted(x, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.logits, previous);
   return result;

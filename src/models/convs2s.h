@@ -39,6 +39,7 @@ class ConvS2S final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
+  std::vector<std::string> attention_names() const override;
   std::unique_ptr<Decoding> start(const Sentences& source) const override {
     return std::make_unique<DecodingOf<ConvS2S>>(*this, source);
   }

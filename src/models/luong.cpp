@@ -142,7 +142,7 @@ TeacherForced Luong::forward(const Sentences& source, const Sentences& previous,
                                            : unfed_states(encoded, previous, options.random, record);
   TeacherForced result;
   const Var alignment = options.alignment || config_.copy ? record.alignment() : Var();
-  result.logits = predicted(states, alignment, encoded, options.random);
+  if (options.logits) result.logits = predicted(states, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
   if (options.random) result.penalty = attention_penalty(config_.losses, record, result.logits, previous);

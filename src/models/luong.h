@@ -35,6 +35,7 @@ class Luong final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
+  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
   std::unique_ptr<Decoding> start(const Sentences& source) const override {
     return std::make_unique<DecodingOf<Luong>>(*this, source);
   }

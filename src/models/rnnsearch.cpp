@@ -100,7 +100,7 @@ TeacherForced RnnSearch<Layer>::forward(const Sentences& source, const Sentences
   const Var features = transpose(concat({stack(states, 0), embedded, stack(contexts, 0)}, -1), 0, 1);
   TeacherForced result;
   const Var alignment = options.alignment || config_.copy ? record.alignment() : Var();
-  result.logits = predicted(features, alignment, encoded, options.random);
+  if (options.logits) result.logits = predicted(features, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
   if (options.random) result.penalty = attention_penalty(config_.losses, record, result.logits, previous);

@@ -39,6 +39,7 @@ class RnnSearch final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
+  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
   std::unique_ptr<Decoding> start(const Sentences& source) const override {
     return std::make_unique<DecodingOf<RnnSearch>>(*this, source);
   }

@@ -83,7 +83,7 @@ TeacherForced Seq2SeqGru::forward(const Sentences& source, const Sentences& prev
   GruWeights weights = decoder_.weights();
   weights.bias = encoded.gates;
   const Var states = gru(embedded, weights, encoded.start, decoder_.form(), {previous.lengths}).outputs;
-  return {predicted(states, embedded, encoded, options.random), {}, {}};
+  return {options.logits ? predicted(states, embedded, encoded, options.random) : Var(), {}, {}};
 }
 
 Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids& previous) const {

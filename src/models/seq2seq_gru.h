@@ -34,6 +34,7 @@ class Seq2SeqGru final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
+  std::vector<std::string> attention_names() const override { return {}; }
   std::unique_ptr<Decoding> start(const Sentences& source) const override {
     return std::make_unique<DecodingOf<Seq2SeqGru>>(*this, source);
   }

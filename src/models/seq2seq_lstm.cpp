@@ -56,7 +56,7 @@ TeacherForced Seq2SeqLstm::forward(const Sentences& source, const Sentences& pre
   const Encoded encoded = encode(source, options.random);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   const Var top = decoder_(embedded, encoded.layers, {previous.lengths}, dropping(options.random)).outputs;
-  return {output_(dropped(top, config_.dropout, options.random)), {}, {}};
+  return {options.logits ? output_(dropped(top, config_.dropout, options.random)) : Var(), {}, {}};
 }
 
 Decoding::Step Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previous) const {

@@ -43,6 +43,12 @@ MultiHeadOptions source_attention(const TransformerConfig& config) {
   return options;
 }
 
+// Of the attention of a layer, from 0, in a part of the model to `what`.
+template <class Layer>
+std::string attention_name(const char* part, Layer layer, const char* what) {
+  return fmt::format("{}.layer{}.{}", part, layer + 1, what);
+}
+
 void traced(const ForwardOptions& options, const std::string& name, const AttentionWeights& weights) {
   if (options.trace) options.trace->push_back({name, weights.value()});
 }
@@ -128,7 +134,7 @@ Var Transformer::encoded(const Sentences& source, const ForwardOptions& options)
     const EncoderLayer& layer = encoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
       const MultiHead::Result result = layer.self(y, layer.self.memory(y, source.lengths));
-      traced(options, fmt::format("encoder.layer{}.self", i + 1), result.weights);
+      traced(options, attention_name("encoder", i, "self"), result.weights);
       return result.read;
     });
     x = around(layer.feed_forward_norm, x, options.random,
@@ -141,6 +147,14 @@ Index Transformer::alignment_layer() const {
   return config_.alignment_layer > 0 ? config_.alignment_layer - 1 : std::max<Index>(0, config_.decoder_layers - 2);
 }
 
+std::vector<std::string> Transformer::attention_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < encoder_.size(); ++i) names.push_back(attention_name("encoder", i, "self"));
+  for (std::size_t i = 0; i < decoder_.size(); ++i)
+    for (const char* what : {"self", "source"}) names.push_back(attention_name("decoder", i, what));
+  return names;
+}
+
 TeacherForced Transformer::forward(const Sentences& source, const Sentences& previous,
                                    const ForwardOptions& options) const {
   TeacherForced result;
@@ -150,7 +164,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
     const DecoderLayer& layer = decoder_[i];
     x = around(layer.self_norm, x, options.random, [&](const Var& y) {
       const MultiHead::Result attended = layer.self(y, layer.self.memory(y, previous.lengths));
-      traced(options, fmt::format("decoder.layer{}.self", i + 1), attended.weights);
+      traced(options, attention_name("decoder", i, "self"), attended.weights);
       return attended.read;
     });
     x = around(layer.source_norm, x, options.random, [&](const Var& y) {
@@ -161,14 +175,14 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
       Memory memory = layer.source.memory(read, source.lengths);
       if (layer_aligns) memory.gates = options.gates;
       const MultiHead::Result attended = layer.source(query, memory);
-      traced(options, fmt::format("decoder.layer{}.source", i + 1), attended.weights);
+      traced(options, attention_name("decoder", i, "source"), attended.weights);
       if (aligns) result.alignment = mean(attended.weights, 1);
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, options.random,
                [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
   }
-  result.logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
+  if (options.logits) result.logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
   return result;
 }
 

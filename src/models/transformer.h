@@ -37,6 +37,7 @@ class Transformer final : public TranslationModel {
 
   TeacherForced forward(const Sentences& source, const Sentences& previous,
                         const ForwardOptions& options = {}) const override;
+  std::vector<std::string> attention_names() const override;
   std::unique_ptr<Decoding> start(const Sentences& source) const override {
     return std::make_unique<DecodingOf<Transformer>>(*this, source);
   }

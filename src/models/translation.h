@@ -42,6 +42,7 @@ struct TracedAttention {
 struct ForwardOptions {
   Random* random = nullptr;                       // given in training: dropout and sampling are on
   bool alignment = false;                         // the alignment is wanted, with its gradient
+  bool logits = true;                             // false: nobody wants them, only what is attended to
   std::vector<TracedAttention>* trace = nullptr;  // if given, every attention of the model is added to it
   // Factors, all 1, on the weights that the alignment is made of, [batch, n, m]; for their gradient, which is that of
   // the result with respect to the weights, times the weights, summed over the heads and layers they come from.
@@ -49,7 +50,7 @@ struct ForwardOptions {
 };
 
 struct TeacherForced {
-  Var logits;     // [batch, n, target vocabulary]; may be log-probabilities (a copying model's are)
+  Var logits;     // [batch, n, target vocabulary]; may be log-probabilities (a copying model's are); empty if unwanted
   Var alignment;  // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
                   // where nobody asked and it would cost something
   Var penalty;    // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
@@ -77,6 +78,8 @@ class TranslationModel {
   // last. Nothing of a sentence depends on its neighbours in the batch.
   virtual TeacherForced forward(const Sentences& source, const Sentences& previous,
                                 const ForwardOptions& options = {}) const = 0;
+  // The attentions that a trace has, by name. Where there is but one, it is the alignment.
+  virtual std::vector<std::string> attention_names() const = 0;
   // Repeated steps give what forward gives, word by word. Records no gradients. The model must outlive the decoding.
   virtual std::unique_ptr<Decoding> start(const Sentences& source) const = 0;
 };

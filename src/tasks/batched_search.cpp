@@ -58,6 +58,14 @@ std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::siz
   return batches;
 }
 
+std::vector<std::vector<std::size_t>> batches_for(const ThreadPool& threads, std::span<const std::size_t> lengths,
+                                                  Index batch_sentences, Index batch_words) {
+  const Index count = static_cast<Index>(lengths.size()),
+              shares = threads.size() == 1 ? 1 : kBatchesOfAThread * threads.size();
+  const Index share = std::max(kLeastSentences, (count + shares - 1) / shares);
+  return batches_by_length(lengths, std::min(batch_sentences, share), batch_words);
+}
+
 Sentences with_end(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen) {
   std::size_t longest = 0;
   for (const std::size_t i : chosen) longest = std::max(longest, sentences[i].size());
@@ -94,10 +102,7 @@ Hypotheses search_batches(std::span<const TranslationModel* const> models,
                           ThreadPool& threads) {
   std::vector<std::size_t> lengths;
   for (const auto& source : sources) lengths.push_back(source.size() + 1);
-  const Index count = static_cast<Index>(sources.size()),
-              shares = threads.size() == 1 ? 1 : kBatchesOfAThread * threads.size();
-  const Index share = std::max(kLeastSentences, (count + shares - 1) / shares);
-  const auto batches = batches_by_length(lengths, std::min(search.batch_sentences, share), search.batch_words);
+  const auto batches = batches_for(threads, lengths, search.batch_sentences, search.batch_words);
   Hypotheses results(sources.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;

@@ -30,6 +30,10 @@ Hypotheses search_batches(std::span<const TranslationModel* const> models,
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths, Index batch_sentences,
                                                         Index batch_words);
 
+// The same in smaller batches if there are few sentences, so that all threads get some.
+std::vector<std::vector<std::size_t>> batches_for(const ThreadPool& threads, std::span<const std::size_t> lengths,
+                                                  Index batch_sentences, Index batch_words);
+
 // The chosen sentences, each with the end behind it, padded.
 Sentences with_end(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen);
 

@@ -42,6 +42,7 @@ class KeyModel final : public TranslationModel {
     if (options.alignment) result.alignment = alignment;
     return result;
   }
+  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
   std::unique_ptr<Decoding> start(const Sentences&) const override { return nullptr; }
 
   static std::vector<Real> weights_of(std::span<const std::int32_t> source) {

@@ -112,6 +112,25 @@ TEST_P(EveryVariant, AWordDoesNotKnowThoseAfterIt) {
   }
 }
 
+TEST_P(EveryVariant, NamesWhatATraceHas) {
+  const TinyModel tiny(GetParam());
+  const Sentences source = some_sources(), previous = some_previous();
+  std::vector<TracedAttention> trace, alone;
+  const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true, .trace = &trace});
+  const TeacherForced unwanted = tiny.model->forward(source, previous, {.logits = false, .trace = &alone});
+  EXPECT_FALSE(unwanted.logits);
+  const std::vector<std::string> names = tiny.model->attention_names();
+  ASSERT_EQ(trace.size(), names.size());
+  ASSERT_EQ(alone.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(trace[i].name, names[i]);
+    EXPECT_TRUE(same_bits(trace[i].weights, alone[i].weights)) << names[i];
+  }
+  if (names.size() != 1) return;
+  const Tensor weights = trace.front().weights.contiguous();
+  EXPECT_TRUE(same_bits(weights.reshape(forced.alignment.shape()), forced.alignment.value().contiguous()));
+}
+
 TEST_P(EveryVariant, RowsOfTheAlignmentSumToOne) {
   const auto setting = [&](const char* name) {
     const auto found = GetParam().settings.find(name);
