@@ -22,6 +22,7 @@ import { MatrixView } from "./matrix";
 import { EntropyView, ReadingView, TrustView } from "./measures";
 import { OutputEditor } from "./output_editor";
 import { SentencesView } from "./sentences";
+import type { StageView } from "./view";
 
 export class Pane {
   readonly root: HTMLElement;
@@ -50,6 +51,7 @@ export class Pane {
   readonly #menu: HTMLDetailsElement;
   #picture: Picture | null = null;
   #trace: Trace | null = null;
+  #staged: { view: StageView; trace: Trace } | null = null; // what the export takes
   #drawn = ""; // what the picture was made from, besides the trace
   #drawnFrom: Trace | null = null;
 
@@ -90,7 +92,7 @@ export class Pane {
         "div",
         { class: "menu-items" },
         ...this.#exportPictures,
-        button("Trace as JSON", () => this.#trace && exportJson(this.#trace)),
+        button("Trace as JSON", () => this.#exportTrace()),
       ),
     );
     this.#aside = element("aside", { "aria-label": "About this picture" }, this.#entropy.root, this.#trust.root);
@@ -161,7 +163,7 @@ export class Pane {
     const several = view === "heads" || view === "beam";
     if (several) this.#text.root.hidden = true;
     this.#aside.hidden = several || (this.#entropy.root.hidden && this.#trust.root.hidden);
-    for (const each of this.#exportPictures) each.disabled = !this.#picture || several;
+    for (const each of this.#exportPictures) each.disabled = !this.#staged;
   }
 
   #showControls(state: State) {
@@ -195,11 +197,12 @@ export class Pane {
     const answer = state.answers[this.#side]!;
     const trace = this.#trace!;
     const asked = state.server === "ready" && state.opened.length === 0;
-    const shows = (...content: Node[]) => {
-      if (this.#stage.firstChild !== content[0] || this.#stage.childNodes.length !== content.length) {
-        this.#stage.replaceChildren(...content);
-      }
+    this.#staged = null;
+    const shows = (shown: StageView, of: Trace) => {
+      this.#staged = { view: shown, trace: of };
+      if (this.#stage.firstChild !== shown.root) this.#stage.replaceChildren(shown.root);
     };
+    const says = (text: string) => this.#stage.replaceChildren(element("p", { class: "empty" }, text));
     const offer = (text: string, what: "heads" | "beam", title: string) => {
       const waiting = answer.asking === what;
       const click = () => void this.#app.more(this.#side, what);
@@ -214,24 +217,24 @@ export class Pane {
       const searched = trace.beam.length ? trace : answer.beam;
       if (searched?.beam.length) {
         this.#beam.show(searched);
-        shows(this.#beam.root);
+        shows(this.#beam, searched);
       } else if (asked && !answer.growing && state.settings.forced === null) {
         offer("A beam search keeps several beginnings alive and weighs them up.", "beam", "Search with a beam of 5");
       } else {
         const why =
           state.settings.forced === null ? "This trace has no beam search." : "A given output is not searched.";
-        shows(element("p", { class: "empty" }, why));
+        says(why);
       }
       return;
     }
     if (view === "heads") {
       if (trace.attentions.length) {
         this.#heads.show(trace, state.theme);
-        shows(this.#heads.root);
+        shows(this.#heads, trace);
       } else if (asked && !answer.growing && this.#app.model(this.#side)?.attentions?.length) {
         offer("All heads of this model for this sentence are many numbers.", "heads", "Fetch all heads");
       } else {
-        shows(element("p", { class: "empty" }, "There are no layers and heads to choose from here."));
+        says("There are no layers and heads to choose from here.");
       }
       return;
     }
@@ -239,11 +242,11 @@ export class Pane {
       const why = answer.growing
         ? "The first word is coming…"
         : "This model has no attention: it reads the whole sentence into one vector, so there is nothing to see.";
-      shows(element("p", { class: "empty" }, why));
+      says(why);
       return;
     }
     const chosen = view === "lines" ? this.#lines : this.#matrix;
-    shows(chosen.root);
+    shows(chosen, trace);
     chosen.show(this.#picture, state.theme, this.#stage.clientWidth || 600);
   }
 
@@ -292,11 +295,16 @@ export class Pane {
   }
 
   #export(kind: "svg" | "png") {
-    const shown = this.#picture;
-    if (!shown || !this.#trace) return;
-    const lines = this.#app.state.settings.view === "lines";
-    const pictures = lines && this.#lines.heads.length > 1 ? this.#lines.heads : [shown];
-    void exportPicture(kind, lines ? "lines" : "matrix", pictures, this.#trace, this.#app.state.theme);
+    if (!this.#staged) return;
+    const { settings, theme } = this.#app.state;
+    void exportPicture(kind, settings.view, this.#staged.view, this.#staged.trace, theme);
+    this.#menu.open = false;
+  }
+
+  // A search may be a trace of its own.
+  #exportTrace() {
+    const trace = this.#staged?.trace ?? this.#trace;
+    if (trace) exportJson(trace);
     this.#menu.open = false;
   }
 }
