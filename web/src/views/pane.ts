@@ -5,6 +5,7 @@ import { exportJson, exportPicture } from "../export";
 import { type HighlightSignal, markOf, nothing, placeOf, placesOf } from "../highlight";
 import {
   attentionOptions,
+  type Choice,
   headCount,
   headPictures,
   maxHead,
@@ -16,6 +17,7 @@ import {
 import { reading } from "../logic/reading";
 import type { Side, Trace } from "../logic/trace";
 import { BeamView } from "./beam";
+import { HeadRanking } from "./head_ranking";
 import { HeadsView } from "./heads";
 import { LinesView } from "./lines";
 import { MatrixView } from "./matrix";
@@ -34,6 +36,7 @@ export class Pane {
   readonly #normaliser: Select;
   readonly #attention: Select;
   readonly #head: Select;
+  readonly #ranking: HeadRanking;
   readonly #editor: OutputEditor;
   readonly #sentences: SentencesView;
   readonly #reading = element("p", { class: "reading-line", "aria-live": "polite" });
@@ -62,10 +65,12 @@ export class Pane {
     const point = (row: number | null, column: number | null) => this.#point(row, column);
     this.#matrix = new MatrixView(point);
     this.#lines = new LinesView(point);
-    this.#heads = new HeadsView((choice) => {
+    const chooseHead = (choice: Choice) => {
       app.choose(side, choice);
-      app.set({ view: "matrix" });
-    });
+      if (app.state.settings.view !== "lines") app.set({ view: "matrix" });
+    };
+    this.#heads = new HeadsView(chooseHead);
+    this.#ranking = new HeadRanking(chooseHead);
     this.#entropy = new EntropyView((row) => point(row, null));
     this.#editor = new OutputEditor(app);
     this.#sentences = new SentencesView((which, label) => {
@@ -113,7 +118,7 @@ export class Pane {
       this.#reading,
       element("div", { class: "pane-body" }, element("div", {}, this.#stage, this.#text.root), this.#aside),
     );
-    this.root = element("section", { class: "pane" }, controls, this.#body);
+    this.root = element("section", { class: "pane" }, controls, this.#ranking.root, this.#body);
     signal.listen(() => this.#highlight());
     new ResizeObserver(() => this.#redraw()).observe(this.#stage);
   }
@@ -132,10 +137,12 @@ export class Pane {
     this.root.setAttribute("aria-busy", String(answer?.asking != null));
     this.#body.hidden = !trace;
     this.#menu.hidden = !trace || answer!.growing;
+    this.#ranking.root.hidden = this.#menu.hidden;
     if (!trace || !answer) return;
 
     const { level, keepEnd, view } = state.settings;
     const choice = answer.growing ? side.choice : possibleChoice(trace, side.choice);
+    if (!answer.growing) this.#ranking.show(trace, choice, state.opened, state.picked[this.#side] ?? 0);
     const drawn = JSON.stringify([level, keepEnd, choice, view, state.theme, this.#stage.clientWidth]);
     if (trace !== this.#drawnFrom || drawn !== this.#drawn) {
       this.#drawnFrom = trace;
