@@ -67,11 +67,14 @@ test-python:  ## the Python package, installed into a place of its own
 	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	HEED_COMMAND=build/release/heed build/python-venv/bin/python -m pytest -q python/tests
 
-test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium
+test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium, also with heed serve behind it
+	$(packages) core browser
 	$(npm)
-	$(packages) browser
+	$(release)
+	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	cd web && npm ci --no-audit --no-fund
-	cd web && npm run check && npm run lint && npm test && npm run build && npm run browser
+	cd web && npm run check && npm run lint && npm test && npm run build
+	cd web && HEED_COMMAND=$(CURDIR)/build/release/heed npm run browser
 
 bench:  ## engine, attention, translation beside PyTorch and JAX; clients of the server
 	$(packages) core bench

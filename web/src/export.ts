@@ -1,9 +1,8 @@
 // Pictures and traces as files.
-import { textWidth } from "./dom";
 import type { Theme } from "./logic/colour";
-import type { Picture } from "./logic/picture";
-import { linesSvg, matrixSvg } from "./logic/svg";
+import type { View } from "./logic/settings";
 import { type Trace, writeTrace } from "./logic/trace";
+import type { StageView } from "./views/view";
 
 function save(name: string, content: Blob) {
   const link = document.createElement("a");
@@ -24,6 +23,9 @@ export function exportJson(trace: Trace) {
   save(`${nameOf(trace)}.json`, new Blob([writeTrace(trace)], { type: "application/json" }));
 }
 
+const largestPng = 16384; // pixels a side; browsers draw no larger canvas
+
+// Twice the size on the screen, where that can be drawn.
 async function toPng(svg: string): Promise<Blob> {
   const image = new Image();
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
@@ -31,8 +33,9 @@ async function toPng(svg: string): Promise<Blob> {
     image.src = url;
     await image.decode();
     const canvas = document.createElement("canvas");
-    canvas.width = 2 * image.naturalWidth;
-    canvas.height = 2 * image.naturalHeight;
+    const scale = Math.min(2, largestPng / Math.max(image.naturalWidth, image.naturalHeight));
+    canvas.width = Math.floor(scale * image.naturalWidth);
+    canvas.height = Math.floor(scale * image.naturalHeight);
     canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) => {
       canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large"))));
@@ -42,16 +45,8 @@ async function toPng(svg: string): Promise<Blob> {
   }
 }
 
-export async function exportPicture(
-  kind: "svg" | "png",
-  view: "matrix" | "lines",
-  pictures: Picture[],
-  trace: Trace,
-  theme: Theme,
-) {
-  const title = `${trace.source.text} → ${trace.target.text}`;
-  const svg =
-    view === "lines" ? linesSvg(pictures, title, theme, textWidth) : matrixSvg(pictures[0]!, title, theme, textWidth);
+export async function exportPicture(kind: "svg" | "png", name: View, view: StageView, trace: Trace, theme: Theme) {
+  const svg = view.svg(`${trace.source.text} → ${trace.target.text}`, theme);
   const content = kind === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await toPng(svg);
-  save(`${nameOf(trace)}-${view}.${kind}`, content);
+  save(`${nameOf(trace)}-${name}.${kind}`, content);
 }

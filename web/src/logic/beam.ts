@@ -13,6 +13,11 @@ export interface Twig {
   text: string; // all its tokens so far
 }
 
+// A hypothesis that is over says that.
+export function tokenOf(twig: Twig): string {
+  return twig.ended ? "⟨end⟩" : twig.token;
+}
+
 export function twigs(beam: Hypothesis[][]): Twig[][] {
   // A vocabulary of whole words writes no marks where words begin.
   const inPieces = beam.some((step) => step.some((h) => h.token.startsWith("▁")));

@@ -62,8 +62,9 @@ export function colourOf(weight: number, theme: Theme): Rgb {
   return scales[theme][shade(weight)]!;
 }
 
+// With commas, which every reader of SVG knows.
 export function css([r, g, b]: Rgb): string {
-  return `rgb(${r} ${g} ${b})`;
+  return `rgb(${r},${g},${b})`;
 }
 
 // Black or white, whichever is read better on the colour.

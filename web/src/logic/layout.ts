@@ -1,4 +1,5 @@
 // Where things stand, in CSS pixels; no element is touched here.
+import type { Twig } from "./beam";
 
 export interface MatrixLayout {
   cellWidth: number;
@@ -138,4 +139,31 @@ export function linesOf(
   }
   if (lines.length <= most) return lines;
   return lines.sort((a, b) => b.weight - a.weight).slice(0, most);
+}
+
+export interface BeamLink {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+  chosen: boolean;
+}
+
+// A search: its steps beside each other under their names, the hypotheses of a step below each other. Each has a box of
+// cell size less twice the inset; links lead from the middle of a box's right side to that of the next one's left.
+export const beamCell = { width: 124, height: 52, top: 30, insetX: 8, insetY: 5 };
+
+export function beamLayout(steps: Twig[][]): { width: number; height: number; links: BeamLink[] } {
+  const { width, height, top, insetX } = beamCell;
+  const links = steps.flatMap((step, s) =>
+    (s === 0 ? [] : step).map((twig) => ({
+      x1: s * width - insetX,
+      y1: top + (twig.from + 0.5) * height,
+      x2: s * width + insetX,
+      y2: top + (twig.place + 0.5) * height,
+      chosen: twig.chosen,
+    })),
+  );
+  const most = Math.max(0, ...steps.map((s) => s.length));
+  return { width: steps.length * width, height: top + most * height, links };
 }

@@ -10,6 +10,7 @@ import {
   merged,
   selfRollout,
   throughEncoder,
+  thumbnail,
 } from "./weights";
 
 export interface Choice {
@@ -79,6 +80,22 @@ export function groups(attentions: AttentionShape[]): AttentionGroup[] {
 export function titleOf(attention: AttentionShape, group: AttentionGroup): string {
   const twins = group.members.filter((a) => a.layer === attention.layer).length > 1;
   return twins ? `Layer ${attention.layer} · ${attention.name}` : `Layer ${attention.layer}`;
+}
+
+// A row of the overview of heads: one attention, each of its heads made small.
+export interface HeadRow {
+  name: string;
+  title: string;
+  heads: Matrix[];
+}
+
+const thumbnailSize = 64; // numbers a side at most
+
+export function headRows(trace: Trace, group: AttentionGroup): HeadRow[] {
+  return group.members.map((member) => {
+    const { name, heads } = trace.attentions.find((a) => a.name === member.name)!;
+    return { name, title: titleOf(member, group), heads: heads.map((h) => thumbnail(h, thumbnailSize)) };
+  });
 }
 
 export interface Option {

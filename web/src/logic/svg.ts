@@ -1,15 +1,18 @@
 // Pictures as SVG files, for the export. Measuring text is the caller's: it has a browser.
-import { colourOf, css, headColour, type Theme } from "./colour";
-import { headOffset, lineLayout, linesOf, matrixLayout } from "./layout";
-import { type Picture, shown } from "./picture";
-import { at, type Label } from "./weights";
+import { tokenOf, twigs } from "./beam";
+import { colourOf, css, headColour, shade, type Theme } from "./colour";
+import { beamCell, beamLayout, headOffset, lineLayout, linesOf, matrixLayout } from "./layout";
+import { type HeadRow, type Picture, shown } from "./picture";
+import { percent } from "./reading";
+import type { Hypothesis, Matrix } from "./trace";
+import { at, type Label, row } from "./weights";
 
 export type Measure = (text: string) => number;
 
-const grounds: Record<Theme, { paper: string; ink: string }> = {
-  light: { paper: "#ffffff", ink: "#1c2127" },
-  dark: { paper: "#161b21", ink: "#e8eaed" },
-};
+const grounds = {
+  light: { paper: "#ffffff", ink: "#1c2127", muted: "#56606b", line: "#c3cad1", accent: "#1c5a97" },
+  dark: { paper: "#161b21", ink: "#e8eaed", muted: "#a3adb8", line: "#47525e", accent: "#8cc3f2" },
+} as const satisfies Record<Theme, Record<string, string>>;
 
 export function escaped(text: string): string {
   const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -24,11 +27,11 @@ export function widest(labels: Label[], measure: Measure): number {
 }
 
 function document(width: number, height: number, title: string, theme: Theme, body: string[]): string {
-  const { paper, ink } = grounds[theme];
+  const { paper, ink, muted } = grounds[theme];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(title)}">`,
     `<title>${escaped(title)}</title>`,
-    `<style>text{font:14px system-ui,sans-serif;fill:${ink}}</style>`,
+    `<style>text{font:14px system-ui,sans-serif;fill:${ink}}text.muted{font-size:13px;fill:${muted}}text.chosen{font-weight:600}</style>`,
     `<rect width="${width}" height="${height}" fill="${paper}"/>`,
     ...body,
     "</svg>",
@@ -94,6 +97,96 @@ export function linesSvg(pictures: Picture[], title: string, theme: Theme, measu
     body.push(word(shown(r), layout.right + 8, layout.targetY(i), "start"));
   });
   return document(layout.width + 2 * margin, layout.height + 2 * margin, title, theme, body);
+}
+
+const thumbnailSide = 72;
+const thumbnailGap = 12;
+
+// A row a layer, a column a head. What the heads look at stands above them.
+export function headsSvg(rows: HeadRow[], heading: string, title: string, theme: Theme, measure: Measure): string {
+  const side = thumbnailSide;
+  const left = margin + Math.ceil(Math.max(0, ...rows.map((r) => measure(r.title)))) + thumbnailGap;
+  const top = margin + 48; // two lines of text
+  const columns = Math.max(0, ...rows.map((r) => r.heads.length));
+  const x = (h: number) => left + h * (side + thumbnailGap);
+  const y = (i: number) => top + i * (side + thumbnailGap);
+  const body = [`<text x="${margin}" y="${margin + 14}">${escaped(heading)}</text>`];
+  for (let h = 0; h < columns; ++h) {
+    body.push(`<text class="muted" x="${x(h) + side / 2}" y="${top - 8}" text-anchor="middle">Head ${h + 1}</text>`);
+  }
+  rows.forEach(({ title: name, heads }, i) => {
+    const middle = y(i) + side / 2;
+    body.push(`<text class="muted" x="${margin}" y="${middle}" dominant-baseline="central">${escaped(name)}</text>`);
+    heads.forEach((weights, h) => {
+      const scale = `${side / Math.max(1, weights.columns)} ${side / Math.max(1, weights.rows)}`;
+      body.push(
+        `<g transform="translate(${x(h)} ${y(i)}) scale(${scale})" shape-rendering="crispEdges">`,
+        `<title>${escaped(name)}, head ${h + 1}</title>`,
+        ...cells(weights, theme),
+        "</g>",
+      );
+    });
+  });
+  const width = Math.max(x(columns), margin + measure(heading)) + margin;
+  return document(Math.ceil(width), y(rows.length) + margin, title, theme, body);
+}
+
+// A matrix of 1 × 1 cells. There may be very many of them in a file, so equal neighbours of a row are one rectangle, and
+// all rectangles of a colour are one path; the colour of nothing is the ground.
+function cells(weights: Matrix, theme: Theme): string[] {
+  const paths = new Map<number, string>();
+  for (let i = 0; i < weights.rows; ++i) {
+    const shades = Array.from(row(weights, i), shade);
+    for (let begin = 0, end = 0; begin < shades.length; begin = end) {
+      while (end < shades.length && shades[end] === shades[begin]) ++end;
+      const colour = shades[begin]!;
+      if (colour > 0) paths.set(colour, `${paths.get(colour) ?? ""}M${begin} ${i}H${end}V${i + 1}H${begin}z`);
+    }
+  }
+  const fill = (colour: number) => `fill="${css(colourOf(colour / 255, theme))}"`;
+  return [
+    `<rect width="${weights.columns}" height="${weights.rows}" ${fill(0)}/>`,
+    ...Array.from(paths, ([colour, d]) => `<path d="${d}" ${fill(colour)}/>`),
+  ];
+}
+
+// A column a step, a line from each hypothesis to those that continue it; the way to the output is drawn stronger.
+export function beamSvg(beam: Hypothesis[][], title: string, theme: Theme, measure: Measure): string {
+  const { paper, line, accent } = grounds[theme];
+  const { width, height, top, insetX, insetY } = beamCell;
+  const steps = twigs(beam);
+  const layout = beamLayout(steps);
+  const stroke = (chosen: boolean) => `stroke="${chosen ? accent : line}" stroke-width="${chosen ? 2 : 1}"`;
+  const body = [`<g transform="translate(${margin} ${margin})">`];
+  for (const { x1, y1, x2, y2, chosen } of layout.links) {
+    body.push(`<path d="${curve(x1, y1, x2, y2)}" fill="none" ${stroke(chosen)}/>`);
+  }
+  steps.forEach((step, s) => {
+    const middle = (s + 0.5) * width;
+    const text = (y: number, kind: "" | "muted" | "chosen", words: string) =>
+      `<text class="${kind}" x="${middle}" y="${y}" text-anchor="middle">${escaped(words)}</text>`;
+    body.push(text(top - 10, "muted", `Step ${s + 1}`));
+    for (const twig of step) {
+      const y = top + twig.place * height;
+      body.push(
+        `<g><title>${escaped(`${twig.text.trim()}\nscore ${twig.score.toFixed(3)}`)}</title>`,
+        `<rect x="${s * width + insetX}" y="${y + insetY}" width="${width - 2 * insetX}" height="${height - 2 * insetY}" rx="6" fill="${paper}" ${stroke(twig.chosen)}/>`,
+        text(y + 23, twig.chosen ? "chosen" : "", fitted(tokenOf(twig), width - 2 * insetX - 12, measure)),
+        text(y + 40, "muted", percent(twig.probability)),
+        "</g>",
+      );
+    }
+  });
+  body.push("</g>");
+  return document(layout.width + 2 * margin, layout.height + 2 * margin, title, theme, body);
+}
+
+// As much of the text as has room.
+function fitted(text: string, room: number, measure: Measure): string {
+  if (measure(text) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 0 && measure(`${letters.join("")}…`) > room) letters.pop();
+  return `${letters.join("")}…`;
 }
 
 export function curve(x1: number, y1: number, x2: number, y2: number): string {

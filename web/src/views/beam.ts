@@ -1,15 +1,14 @@
 // What a beam search weighed up: a column a step, a line from each hypothesis to those that continue it.
-import { drawing, element } from "../dom";
-import { twigs } from "../logic/beam";
+import { drawing, element, textWidth } from "../dom";
+import { tokenOf, twigs } from "../logic/beam";
+import type { Theme } from "../logic/colour";
+import { beamLayout } from "../logic/layout";
 import { percent } from "../logic/reading";
+import { beamSvg, curve } from "../logic/svg";
 import type { Trace } from "../logic/trace";
+import type { StageView } from "./view";
 
-const cellWidth = 124;
-const cellHeight = 52;
-const top = 30; // of the table's head
-const inset = 8;
-
-export class BeamView {
+export class BeamView implements StageView {
   readonly root = element("div", { class: "beam" });
   #trace: Trace | null = null;
 
@@ -17,6 +16,7 @@ export class BeamView {
     if (trace === this.#trace) return;
     this.#trace = trace;
     const steps = twigs(trace.beam);
+    const { width, height, links } = beamLayout(steps);
     const rows = Math.max(0, ...steps.map((s) => s.length));
     const head = element("tr", {}, ...steps.map((_, i) => element("th", { scope: "col" }, `Step ${i + 1}`)));
     const body = Array.from({ length: rows }, (_, place) =>
@@ -33,7 +33,7 @@ export class BeamView {
             element(
               "div",
               { class: name, title: `${twig.text.trim()}\nscore ${twig.score.toFixed(3)}` },
-              element("span", { class: "token", dir: "auto" }, twig.ended ? "⟨end⟩" : twig.token),
+              element("span", { class: "token", dir: "auto" }, tokenOf(twig)),
               element("span", { class: "share" }, percent(twig.probability)),
               twig.chosen && element("span", { class: "unseen" }, " chosen"),
             ),
@@ -41,19 +41,9 @@ export class BeamView {
         }),
       ),
     );
-    const links = steps.flatMap((step, s) =>
-      s === 0
-        ? []
-        : step.map((twig) => {
-            const from = { x: s * cellWidth - inset, y: top + (twig.from + 0.5) * cellHeight };
-            const to = { x: s * cellWidth + inset, y: top + (twig.place + 0.5) * cellHeight };
-            return drawing("path", {
-              class: twig.chosen ? "chosen" : "",
-              d: `M${from.x} ${from.y}C${from.x + 10} ${from.y} ${to.x - 10} ${to.y} ${to.x} ${to.y}`,
-            });
-          }),
+    const paths = links.map(({ x1, y1, x2, y2, chosen }) =>
+      drawing("path", { class: chosen ? "chosen" : "", d: curve(x1, y1, x2, y2) }),
     );
-    const width = steps.length * cellWidth;
     const table = element(
       "table",
       { class: "tree" },
@@ -62,8 +52,7 @@ export class BeamView {
       element("tbody", {}, ...body),
     );
     table.style.width = `${width}px`;
-    const height = top + rows * cellHeight;
-    const lines = drawing("svg", { class: "links", width, height, "aria-hidden": "true" }, ...links);
+    const lines = drawing("svg", { class: "links", width, height, "aria-hidden": "true" }, ...paths);
     this.root.replaceChildren(
       element(
         "p",
@@ -77,5 +66,9 @@ export class BeamView {
         element("div", { class: "tree-frame" }, lines, table),
       ),
     );
+  }
+
+  svg(title: string, theme: Theme): string {
+    return beamSvg(this.#trace?.beam ?? [], title, theme, textWidth);
   }
 }

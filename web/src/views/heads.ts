@@ -1,18 +1,18 @@
 // All heads of a model at a glance: a row a layer, a column a head, each a small matrix that opens when it is chosen.
-import { element, Select } from "../dom";
+import { element, Select, textWidth } from "../dom";
 import { pixels, type Theme } from "../logic/colour";
-import { type Choice, groups, shapeOf, titleOf } from "../logic/picture";
-import type { Trace } from "../logic/trace";
-import { thumbnail } from "../logic/weights";
+import { type Choice, groups, type HeadRow, headRows, shapeOf } from "../logic/picture";
+import { headsSvg } from "../logic/svg";
+import type { Matrix, Trace } from "../logic/trace";
+import type { StageView } from "./view";
 
-const size = 64; // pixels of a thumbnail at most
-
-export class HeadsView {
+export class HeadsView implements StageView {
   readonly root: HTMLElement;
   readonly #grid = element("div", { class: "scroll" });
   readonly #kind: Select;
   readonly #choose: (choice: Choice) => void;
   #title = "";
+  #rows: HeadRow[] = [];
   #trace: Trace | null = null;
   #theme: Theme = "light";
 
@@ -42,17 +42,17 @@ export class HeadsView {
       group?.title ?? "",
     );
     if (!group) return;
-    const heads = Math.max(...group.members.map((m) => m.heads));
+    this.#title = group.title;
+    this.#rows = headRows(trace, group);
+    const heads = Math.max(...this.#rows.map((r) => r.heads.length));
     const top = element(
       "tr",
       {},
       element("td"),
       ...Array.from({ length: heads }, (_, h) => element("th", { scope: "col" }, `Head ${h + 1}`)),
     );
-    const rows = group.members.map((member) => {
-      const attention = trace.attentions.find((a) => a.name === member.name)!;
-      const title = titleOf(member, group);
-      const cells = attention.heads.map((weights, h) =>
+    const rows = this.#rows.map((row) => {
+      const cells = row.heads.map((weights, h) =>
         element(
           "td",
           {},
@@ -61,19 +61,23 @@ export class HeadsView {
             {
               type: "button",
               class: "thumbnail",
-              "aria-label": `${title}, head ${h + 1}`,
-              on: { click: () => this.#choose({ attention: member.name, head: h + 1 }) },
+              "aria-label": `${row.title}, head ${h + 1}`,
+              on: { click: () => this.#choose({ attention: row.name, head: h + 1 }) },
             },
-            this.#small(thumbnail(weights, size)),
+            this.#small(weights),
           ),
         ),
       );
-      return element("tr", {}, element("th", { scope: "row" }, title), ...cells);
+      return element("tr", {}, element("th", { scope: "row" }, row.title), ...cells);
     });
     this.#grid.replaceChildren(element("table", { class: "head-grid" }, top, ...rows));
   }
 
-  #small(weights: { rows: number; columns: number; values: Float32Array }): HTMLCanvasElement {
+  svg(title: string, theme: Theme): string {
+    return headsSvg(this.#rows, this.#title, title, theme, textWidth);
+  }
+
+  #small(weights: Matrix): HTMLCanvasElement {
     const canvas = element("canvas", { width: Math.max(1, weights.columns), height: Math.max(1, weights.rows) });
     if (weights.values.length) {
       const image = new ImageData(pixels(weights.values, this.#theme), weights.columns, weights.rows);

@@ -3,7 +3,7 @@ import { drawing, element, textWidth } from "../dom";
 import { headColour, type Theme } from "../logic/colour";
 import { headOffset, lineLayout, linesOf, moved } from "../logic/layout";
 import { type Picture, shown } from "../logic/picture";
-import { curve, lineOpacity, lineWidth, widest } from "../logic/svg";
+import { curve, lineOpacity, linesSvg, lineWidth, widest } from "../logic/svg";
 import type { Label } from "../logic/weights";
 import type { PictureView, Point } from "./view";
 
@@ -18,6 +18,7 @@ export class LinesView implements PictureView {
   readonly #legend = element("p", { class: "legend" });
   readonly #svg: SVGSVGElement;
   readonly #point: Point;
+  #pictures: Picture[] = [];
   #lines: DrawnLine[] = [];
   #rowWords: SVGTextElement[] = [];
   #columnWords: SVGTextElement[] = [];
@@ -43,6 +44,7 @@ export class LinesView implements PictureView {
   show(picture: Picture, theme: Theme, available: number) {
     const { rows, columns } = picture;
     const pictures = this.heads.length > 1 ? this.heads : [picture];
+    this.#pictures = pictures;
     const label = Math.max(widest(rows, textWidth), widest(columns, textWidth)) + 8;
     const layout = lineLayout(columns.length, rows.length, label, available);
     this.#svg.setAttribute("viewBox", `0 0 ${layout.width} ${layout.height}`);
@@ -82,6 +84,10 @@ export class LinesView implements PictureView {
     this.#showLegend(pictures.length, theme);
     this.#lit = [];
     this.highlight(null, null);
+  }
+
+  svg(title: string, theme: Theme): string {
+    return linesSvg(this.#pictures, title, theme, textWidth);
   }
 
   #showLegend(heads: number, theme: Theme) {

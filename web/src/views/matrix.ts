@@ -3,7 +3,7 @@ import { element, textWidth } from "../dom";
 import { colourOf, css, pixels, type Theme } from "../logic/colour";
 import { cellAt, type MatrixLayout, matrixLayout, moved } from "../logic/layout";
 import { type Picture, shown } from "../logic/picture";
-import { widest } from "../logic/svg";
+import { matrixSvg, widest } from "../logic/svg";
 import { at, type Label } from "../logic/weights";
 import type { PictureView, Point } from "./view";
 
@@ -81,6 +81,10 @@ export class MatrixView implements PictureView {
     this.#row = null;
     this.#column = null;
     this.highlight(null, null);
+  }
+
+  svg(title: string, theme: Theme): string {
+    return matrixSvg(this.#picture!, title, theme, textWidth);
   }
 
   #label(kind: string, label: Label, written: boolean): HTMLElement {

@@ -5,6 +5,7 @@ import { exportJson, exportPicture } from "../export";
 import { type HighlightSignal, markOf, nothing, placeOf, placesOf } from "../highlight";
 import {
   attentionOptions,
+  type Choice,
   headCount,
   headPictures,
   maxHead,
@@ -16,12 +17,14 @@ import {
 import { reading } from "../logic/reading";
 import type { Side, Trace } from "../logic/trace";
 import { BeamView } from "./beam";
+import { HeadRanking } from "./head_ranking";
 import { HeadsView } from "./heads";
 import { LinesView } from "./lines";
 import { MatrixView } from "./matrix";
 import { EntropyView, ReadingView, TrustView } from "./measures";
 import { OutputEditor } from "./output_editor";
 import { SentencesView } from "./sentences";
+import type { StageView } from "./view";
 
 export class Pane {
   readonly root: HTMLElement;
@@ -33,6 +36,7 @@ export class Pane {
   readonly #normaliser: Select;
   readonly #attention: Select;
   readonly #head: Select;
+  readonly #ranking: HeadRanking;
   readonly #editor: OutputEditor;
   readonly #sentences: SentencesView;
   readonly #reading = element("p", { class: "reading-line", "aria-live": "polite" });
@@ -50,6 +54,7 @@ export class Pane {
   readonly #menu: HTMLDetailsElement;
   #picture: Picture | null = null;
   #trace: Trace | null = null;
+  #staged: { view: StageView; trace: Trace } | null = null; // what the export takes
   #drawn = ""; // what the picture was made from, besides the trace
   #drawnFrom: Trace | null = null;
 
@@ -60,10 +65,12 @@ export class Pane {
     const point = (row: number | null, column: number | null) => this.#point(row, column);
     this.#matrix = new MatrixView(point);
     this.#lines = new LinesView(point);
-    this.#heads = new HeadsView((choice) => {
+    const chooseHead = (choice: Choice) => {
       app.choose(side, choice);
-      app.set({ view: "matrix" });
-    });
+      if (app.state.settings.view !== "lines") app.set({ view: "matrix" });
+    };
+    this.#heads = new HeadsView(chooseHead);
+    this.#ranking = new HeadRanking(chooseHead);
     this.#entropy = new EntropyView((row) => point(row, null));
     this.#editor = new OutputEditor(app);
     this.#sentences = new SentencesView((which, label) => {
@@ -90,7 +97,7 @@ export class Pane {
         "div",
         { class: "menu-items" },
         ...this.#exportPictures,
-        button("Trace as JSON", () => this.#trace && exportJson(this.#trace)),
+        button("Trace as JSON", () => this.#exportTrace()),
       ),
     );
     this.#aside = element("aside", { "aria-label": "About this picture" }, this.#entropy.root, this.#trust.root);
@@ -111,7 +118,7 @@ export class Pane {
       this.#reading,
       element("div", { class: "pane-body" }, element("div", {}, this.#stage, this.#text.root), this.#aside),
     );
-    this.root = element("section", { class: "pane" }, controls, this.#body);
+    this.root = element("section", { class: "pane" }, controls, this.#ranking.root, this.#body);
     signal.listen(() => this.#highlight());
     new ResizeObserver(() => this.#redraw()).observe(this.#stage);
   }
@@ -130,10 +137,12 @@ export class Pane {
     this.root.setAttribute("aria-busy", String(answer?.asking != null));
     this.#body.hidden = !trace;
     this.#menu.hidden = !trace || answer!.growing;
+    this.#ranking.root.hidden = this.#menu.hidden;
     if (!trace || !answer) return;
 
     const { level, keepEnd, view } = state.settings;
     const choice = answer.growing ? side.choice : possibleChoice(trace, side.choice);
+    if (!answer.growing) this.#ranking.show(trace, choice, state.opened, state.picked[this.#side] ?? 0);
     const drawn = JSON.stringify([level, keepEnd, choice, view, state.theme, this.#stage.clientWidth]);
     if (trace !== this.#drawnFrom || drawn !== this.#drawn) {
       this.#drawnFrom = trace;
@@ -161,7 +170,7 @@ export class Pane {
     const several = view === "heads" || view === "beam";
     if (several) this.#text.root.hidden = true;
     this.#aside.hidden = several || (this.#entropy.root.hidden && this.#trust.root.hidden);
-    for (const each of this.#exportPictures) each.disabled = !this.#picture || several;
+    for (const each of this.#exportPictures) each.disabled = !this.#staged;
   }
 
   #showControls(state: State) {
@@ -195,11 +204,12 @@ export class Pane {
     const answer = state.answers[this.#side]!;
     const trace = this.#trace!;
     const asked = state.server === "ready" && state.opened.length === 0;
-    const shows = (...content: Node[]) => {
-      if (this.#stage.firstChild !== content[0] || this.#stage.childNodes.length !== content.length) {
-        this.#stage.replaceChildren(...content);
-      }
+    this.#staged = null;
+    const shows = (shown: StageView, of: Trace) => {
+      this.#staged = { view: shown, trace: of };
+      if (this.#stage.firstChild !== shown.root) this.#stage.replaceChildren(shown.root);
     };
+    const says = (text: string) => this.#stage.replaceChildren(element("p", { class: "empty" }, text));
     const offer = (text: string, what: "heads" | "beam", title: string) => {
       const waiting = answer.asking === what;
       const click = () => void this.#app.more(this.#side, what);
@@ -214,24 +224,24 @@ export class Pane {
       const searched = trace.beam.length ? trace : answer.beam;
       if (searched?.beam.length) {
         this.#beam.show(searched);
-        shows(this.#beam.root);
+        shows(this.#beam, searched);
       } else if (asked && !answer.growing && state.settings.forced === null) {
         offer("A beam search keeps several beginnings alive and weighs them up.", "beam", "Search with a beam of 5");
       } else {
         const why =
           state.settings.forced === null ? "This trace has no beam search." : "A given output is not searched.";
-        shows(element("p", { class: "empty" }, why));
+        says(why);
       }
       return;
     }
     if (view === "heads") {
       if (trace.attentions.length) {
         this.#heads.show(trace, state.theme);
-        shows(this.#heads.root);
+        shows(this.#heads, trace);
       } else if (asked && !answer.growing && this.#app.model(this.#side)?.attentions?.length) {
         offer("All heads of this model for this sentence are many numbers.", "heads", "Fetch all heads");
       } else {
-        shows(element("p", { class: "empty" }, "There are no layers and heads to choose from here."));
+        says("There are no layers and heads to choose from here.");
       }
       return;
     }
@@ -239,11 +249,11 @@ export class Pane {
       const why = answer.growing
         ? "The first word is coming…"
         : "This model has no attention: it reads the whole sentence into one vector, so there is nothing to see.";
-      shows(element("p", { class: "empty" }, why));
+      says(why);
       return;
     }
     const chosen = view === "lines" ? this.#lines : this.#matrix;
-    shows(chosen.root);
+    shows(chosen, trace);
     chosen.show(this.#picture, state.theme, this.#stage.clientWidth || 600);
   }
 
@@ -292,11 +302,16 @@ export class Pane {
   }
 
   #export(kind: "svg" | "png") {
-    const shown = this.#picture;
-    if (!shown || !this.#trace) return;
-    const lines = this.#app.state.settings.view === "lines";
-    const pictures = lines && this.#lines.heads.length > 1 ? this.#lines.heads : [shown];
-    void exportPicture(kind, lines ? "lines" : "matrix", pictures, this.#trace, this.#app.state.theme);
+    if (!this.#staged) return;
+    const { settings, theme } = this.#app.state;
+    void exportPicture(kind, settings.view, this.#staged.view, this.#staged.trace, theme);
+    this.#menu.open = false;
+  }
+
+  // A search may be a trace of its own.
+  #exportTrace() {
+    const trace = this.#staged?.trace ?? this.#trace;
+    if (trace) exportJson(trace);
     this.#menu.open = false;
   }
 }

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { sampleTrace } from "../sample";
-import { expect, finished, hoverCell, opened, output, screenshot, test } from "./fixtures";
+import { expect, finished, hoverCell, opened, output, screenshot, test, traceFile } from "./fixtures";
 
 async function violations(page: Page) {
   const { violations: found } = await new AxeBuilder({ page }).analyze();
@@ -22,6 +22,16 @@ for (const scheme of ["light", "dark"] as const) {
     await output(page).getByRole("button").first().hover();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, `matrix-${scheme}`);
+    await page.getByText("Rank heads by alignment").click();
+    await page.getByLabel("Which words belong together").fill("0-0 1-1 2-2 3-3 4-4 5-5");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: /^Layer 1, head 1/ }).click();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, `ranking-${scheme}`);
+    await page.getByLabel("Which words belong together").fill("0-0 9-9");
+    await page.keyboard.press("Enter");
+    expect(await violations(page)).toEqual([]);
+    await page.getByText("Rank heads by alignment").click();
     await page.getByText("Lines", { exact: true }).click();
     expect(await violations(page)).toEqual([]);
     await page.getByText("Heads", { exact: true }).click();
@@ -96,9 +106,7 @@ test("a 100 × 100 matrix is drawn in few strokes, and a hover redraws none of i
   const large = JSON.stringify(sampleTrace({ words: 100 }));
   await opened(page, server);
   const before = await strokes();
-  await page
-    .locator("input[type=file]")
-    .setInputFiles({ name: "100.json", mimeType: "application/json", buffer: Buffer.from(large) });
+  await traceFile(page).setInputFiles({ name: "100.json", mimeType: "application/json", buffer: Buffer.from(large) });
   await expect(page.locator(".row-label")).toHaveCount(100);
   expect((await strokes()) - before).toBeLessThanOrEqual(4);
   await hoverCell(page, 10, 10, 100, 100);
@@ -143,7 +151,7 @@ test("12 layers of 8 heads over 200 tokens stay usable", async ({ page, server }
   await opened(page, server);
   const huge = info.outputPath("huge.json");
   await writeFile(huge, JSON.stringify(sampleTrace({ words: 199, layers: 12, heads: 8, encoder: false })));
-  await page.locator("input[type=file]").setInputFiles(huge);
+  await traceFile(page).setInputFiles(huge);
   await expect(page.getByText("huge.json")).toBeVisible();
   await page.getByText("Heads", { exact: true }).click();
   await expect(page.locator(".thumbnail")).toHaveCount(96);

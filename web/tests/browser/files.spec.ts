@@ -1,26 +1,11 @@
 // Traces from files and inside the page itself.
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import type { Page } from "@playwright/test";
 import { sampleTrace } from "../sample";
-import { expect, hoverCell, opened, output, screenshot, test } from "./fixtures";
+import { drop, expect, hoverCell, opened, output, screenshot, test, traceFile } from "./fixtures";
 import { pageHtml, pagePath } from "./mock_server";
 
 const trace = JSON.stringify(sampleTrace({ layers: 2, heads: 2, beam: true, trust: true, model: "from a file" }));
-
-async function drop(page: Page, name: string, content: string) {
-  const data = await page.evaluateHandle(
-    ([file, text]) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([text!], file!, { type: "application/json" }));
-      return transfer;
-    },
-    [name, content],
-  );
-  await page.dispatchEvent("body", "dragenter", { dataTransfer: data });
-  await expect(page.getByText("Drop the trace to look at it")).toBeVisible();
-  await page.dispatchEvent("body", "drop", { dataTransfer: data });
-}
 
 test("one file is the whole page", () => {
   const html = pageHtml();
@@ -70,7 +55,7 @@ test("a broken file is refused with its place, and what was there stays", async 
 test("two files stand side by side", async ({ page, server }) => {
   await opened(page, server);
   const other = JSON.stringify(sampleTrace({ model: "other", flat: 0.5 }));
-  await page.locator("input[type=file]").setInputFiles([
+  await traceFile(page).setInputFiles([
     { name: "one.json", mimeType: "application/json", buffer: Buffer.from(trace) },
     { name: "two.json", mimeType: "application/json", buffer: Buffer.from(other) },
   ]);

@@ -43,6 +43,25 @@ export function output(page: Page, side = 0): Locator {
   return page.locator(".pane").nth(side).getByRole("group", { name: "Output words" });
 }
 
+// Where traces are opened.
+export function traceFile(page: Page): Locator {
+  return page.locator("header input[type=file]");
+}
+
+export async function drop(page: Page, name: string, content: string) {
+  const data = await page.evaluateHandle(
+    ([file, text]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text!], file!, { type: "application/json" }));
+      return transfer;
+    },
+    [name, content],
+  );
+  await page.dispatchEvent("body", "dragenter", { dataTransfer: data });
+  await expect(page.getByText("Drop the trace to look at it")).toBeVisible();
+  await page.dispatchEvent("body", "drop", { dataTransfer: data });
+}
+
 export async function screenshot(page: Page, name: string) {
   await page.screenshot({ path: `screenshots/${name}.png`, fullPage: true });
 }

@@ -187,6 +187,55 @@ test("pictures and traces are exported", async ({ page, server }) => {
   expect(trace).toMatchObject({ format: "heed-trace", version: 1, model: "demo" });
 });
 
+const numberOf = (svg: string, name: string) => Number(svg.match(new RegExp(` ${name}="(\\d+)"`))![1]);
+
+// Width, height and the different colours of a picture, as the browser reads it.
+function seen(page: Page, png: Buffer) {
+  return page.evaluate(async (data) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+    const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+    return { width: image.width, height: image.height, colours: new Set(pixels).size };
+  }, png.toString("base64"));
+}
+
+for (const [scheme, paper] of [
+  ["light", "#ffffff"],
+  ["dark", "#161b21"],
+] as const) {
+  test(`heads and search are exported as they are shown, in ${scheme} colours`, async ({ page, server }) => {
+    await page.emulateMedia({ colorScheme: scheme });
+    await opened(page, server);
+    await page.getByText("Heads", { exact: true }).click();
+    await page.getByLabel("Show", { exact: true }).selectOption("Input looks at input");
+    const heads = (await exported(page, "Picture as SVG")).toString();
+    expect(heads).toContain(">Input looks at input</text>");
+    expect(heads.match(/(?<=<title>)Layer \d, head \d/g)).toHaveLength(8);
+    expect(heads).toContain(`fill="${paper}"/>`);
+    const small = await seen(page, await exported(page, "Picture as PNG"));
+    expect(small).toMatchObject({ width: 2 * numberOf(heads, "width"), height: 2 * numberOf(heads, "height") });
+    expect(small.colours).toBeGreaterThan(50);
+
+    await page.getByText("Search", { exact: true }).click();
+    await page.locator(".menu summary").click();
+    await expect(page.getByRole("button", { name: "Picture as SVG" })).toBeDisabled(); // there is none yet
+    await page.locator(".menu summary").click();
+    await page.getByRole("button", { name: "Search with a beam of 5" }).click();
+    await expect(page.locator(".twig").first()).toBeVisible();
+    const search = (await exported(page, "Picture as SVG")).toString();
+    expect(search.match(/<rect x=/g)).toHaveLength(await page.locator(".twig").count());
+    for (const text of await page.locator(".twig .token").allTextContents())
+      expect(search).toContain(`>${text}</text>`);
+    expect(search).toContain(`fill="${paper}"/>`);
+    const tree = await seen(page, await exported(page, "Picture as PNG"));
+    expect(tree).toMatchObject({ width: 2 * numberOf(search, "width"), height: 2 * numberOf(search, "height") });
+    expect(tree.colours).toBeGreaterThan(20);
+    const trace = JSON.parse((await exported(page, "Trace as JSON")).toString());
+    expect(trace.beam[0]).toHaveLength(3);
+  });
+}
+
 test("the link brings the same picture back", async ({ page, server, context }) => {
   await opened(page, server);
   await page.getByText("Lines", { exact: true }).click();

@@ -1,18 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { picture, theAlignment } from "../../src/logic/picture";
-import { escaped, linesSvg, matrixSvg } from "../../src/logic/svg";
+import { colourOf, css } from "../../src/logic/colour";
+import { groups, headRows, picture, shapeOf, theAlignment } from "../../src/logic/picture";
+import { beamSvg, escaped, headsSvg, linesSvg, matrixSvg } from "../../src/logic/svg";
 import { readTrace } from "../../src/logic/trace";
 import { trustLines } from "../../src/logic/trust_words";
 import { sampleTrace } from "../sample";
 
 const measure = (text: string) => 8 * text.length;
-const hostile = readTrace(sampleTrace({}, '<script>alert("1")</script> & cat', "le chat \u0007 <b>"));
+const code = '<script>alert("1")</script>';
+const hostile = readTrace(sampleTrace({}, `${code} & cat`, "le chat \u0007 <b>"));
+const twig = { token: "", from: 0, logProbability: 0, score: 0, ended: false, chosen: true };
+const texts = (svg: string) => Array.from(svg.matchAll(/<text[^>]*>([^<]*)/g), (found) => found[1]!);
 const shown = picture(hostile, theAlignment, "words", false)!;
 
 describe("an exported picture", () => {
   it.each([
     ["matrix", matrixSvg(shown, "<title>", "light", measure)],
     ["lines", linesSvg([shown], "<title>", "dark", measure)],
+    ["heads", headsSvg([{ name: "", title: code, heads: [] }], "", "<title>", "light", measure)],
+    ["search", beamSvg([[{ ...twig, token: code }]], "<title>", "dark", () => 0)],
   ])("%s shows hostile text and runs none of it", (_, svg) => {
     expect(svg).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
     expect(svg).not.toMatch(/<script|<b>/);
@@ -23,6 +29,48 @@ describe("an exported picture", () => {
   it("has a cell for each weight", () => {
     const cells = matrixSvg(shown, "", "light", measure).match(/<rect x=/g)!;
     expect(cells).toHaveLength(shown.rows.length * shown.columns.length);
+  });
+
+  it("of heads has a row a layer, a column a head, and what they look at", () => {
+    const trace = readTrace(sampleTrace({ layers: 2, heads: 3 }));
+    const [group] = groups(trace.attentions.map(shapeOf));
+    const svg = headsSvg(headRows(trace, group!), group!.title, "", "light", measure);
+    expect(texts(svg)).toEqual(["Output looks at input", "Head 1", "Head 2", "Head 3", "Layer 1", "Layer 2"]);
+    expect(svg.match(/(?<=<title>)Layer[^<]*/g)).toEqual(
+      ["Layer 1", "Layer 2"].flatMap((layer) => [1, 2, 3].map((head) => `${layer}, head ${head}`)),
+    );
+  });
+
+  it("of heads paints each weight in its colour, neighbours at once", () => {
+    const heads = [{ rows: 2, columns: 3, values: Float32Array.of(0, 1, 1, 0.5, 1, 0) }];
+    const svg = headsSvg([{ name: "a", title: "Layer 1", heads }], "", "", "light", measure);
+    const fill = (weight: number) => `fill="${css(colourOf(weight, "light"))}"`;
+    expect(svg).toContain(
+      [
+        `<rect width="3" height="2" ${fill(0)}/>`,
+        `<path d="M1 0H3V1H1zM1 1H2V2H1z" ${fill(1)}/>`,
+        `<path d="M0 1H1V2H0z" ${fill(0.5)}/>`,
+      ].join("\n"),
+    );
+  });
+
+  it("of a search has a box a hypothesis, each linked to what it continues", () => {
+    const { beam } = readTrace(sampleTrace({ beam: true }, "the cat", "la constitutionnalité"));
+    const svg = beamSvg(beam, "", "light", measure);
+    expect(texts(svg).filter((text) => /^Step|…$|end/.test(text))).toEqual([
+      "Step 1",
+      "Step 2",
+      "Step 3",
+      "-titutionna…", // as much as a box has room for
+      "Step 4",
+      "⟨end⟩",
+    ]);
+    expect(svg.match(/<rect x=/g)).toHaveLength(12);
+    expect(svg.match(/<path /g)).toHaveLength(9);
+    // Four boxes and the three links between them are the way to the output.
+    expect(svg.match(/stroke-width="2"/g)).toHaveLength(7);
+    expect(svg).toContain('<path d="M116 56C124 56 124 108 132 108"'); // from the first of step 1 to the second of step 2
+    expect(svg).toContain("<title>la cons\nscore -0.100</title>");
   });
 
   it("replaces what XML cannot hold", () => {
