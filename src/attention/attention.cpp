@@ -33,28 +33,20 @@ Var with_heads(const Var& x, const char* what) {
   return reshape(x, Shape{x.size(0), 1, x.size(1), x.size(2)});
 }
 
-// Copies x [batch, heads, k, width] to the positions of `whole` from `first` on.
-void put(const Tensor& x, Tensor& whole, Index first) {
-  const Tensor from = x.contiguous();
-  const Index part = from.size(2) * from.size(3), stride = whole.size(2) * whole.size(3);
-  for (Index row = 0; row < from.size(0) * from.size(1); ++row)
-    std::copy_n(from.data() + row * part, part, whole.data() + row * stride + first * whole.size(3));
-}
-
 // `before` [batch, heads, m, width] and `more` [batch, heads, k, width] behind each other. Without a gradient, what is
 // new is written into the room behind `before`, unless that is taken or none is left: then into a new one, twice as
-// long.
+// long. There may be more rows of `more` than of `before`.
 Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room) {
   if (recording() && (before.wants_gradient() || more.wants_gradient())) return concat({before, more}, 2);
   const Tensor& old = before.value();
-  const Index m = old.size(2), size = m + more.size(2);
-  const bool own = room && room->whole.data() == old.data() && room->filled == m && size <= room->whole.size(2);
+  const Index m = old.size(2), size = m + more.size(2), rows = std::max(old.size(0), more.size(0));
+  const bool own = room && room->whole.data() == old.data() && room->filled == m && size <= room->whole.size(2) &&
+                   rows == old.size(0);
   if (!own) {
-    room = std::make_shared<GrowingRoom>(GrowingRoom{Tensor(old.shape().with(2, 2 * size)), m});
-    put(old, room->whole, 0);
+    room = std::make_shared<GrowingRoom>(rows, old.size(1), 2 * size, old.size(3));
+    room->put(old, 0);
   }
-  put(more.value(), room->whole, m);
-  room->filled = size;
+  room->put(more.value(), m);
   return Var(room->whole.slice(2, 0, size));
 }
 
@@ -139,6 +131,11 @@ Carries Attention::carries() const {
   return all;
 }
 
+bool Attention::reads_by_reference() const {
+  const std::optional<FusedWindow> window = parts_->window->fused({});
+  return parts_->normaliser->fused() && window && !window->rule.functors && parts_->score->plain_products();
+}
+
 Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths) const {
   Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), {}, {}};
   require(memory.values.shape().leading(3) == memory.keys.shape().leading(3),
@@ -146,15 +143,19 @@ Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths)
   require(memory.size() > 0, "[attention] the memory is empty: keys {}", keys.shape());
   memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
   memory.prepared = parts_->score->prepare(memory.keys, 0);
+  memory.by_reference = reads_by_reference();
   return memory;
 }
 
 Memory Attention::extended(const Memory& memory, const Var& keys, const Var& values) const {
   if (!memory.keys) return this->memory(keys, values);
+  if (memory.rows && recording()) return extended(memory.gathered(), keys, values);
   const Var more_keys = with_heads(keys, "keys"), more_values = with_heads(values, "values");
   const Index m = memory.size(), more = more_keys.size(2);
-  require(more_keys.shape().with(2, m) == memory.keys.shape() &&
-              more_values.shape().with(2, m) == memory.values.shape() && more_values.size(2) == more,
+  const auto continues = [&](const Var& x, const Var& behind) {
+    return x.size(0) == memory.batch() && x.shape().with(2, m).with(0, behind.size(0)) == behind.shape();
+  };
+  require(continues(more_keys, memory.keys) && continues(more_values, memory.values) && more_values.size(2) == more,
           "[attention] keys {} and values {} do not continue keys {} and values {}", keys.shape(), values.shape(),
           memory.keys.shape(), memory.values.shape());
   for (const std::int32_t length : memory.lengths.values())
@@ -166,6 +167,14 @@ Memory Attention::extended(const Memory& memory, const Var& keys, const Var& val
   longer.prepared = memory.keys_as_they_are()
                         ? longer.keys
                         : grown(memory.prepared, parts_->score->prepare(more_keys, m), longer.rooms[2]);
+  if (!memory.rows) return longer;
+  // What is new stands in its own row.
+  longer.rows = Ids(Shape{memory.batch(), m + more});
+  for (Index i = 0; i < memory.batch(); ++i) {
+    std::int32_t* const row = longer.rows.data() + i * (m + more);
+    std::copy_n(memory.rows.data() + i * m, m, row);
+    std::fill_n(row + m, more, static_cast<std::int32_t>(i));
+  }
   return longer;
 }
 
@@ -198,6 +207,9 @@ std::optional<Attended> Attention::fused(const Query& query, const Memory& memor
   const bool recorded = recording() && (score->queries.wants_gradient() || score->keys.wants_gradient() ||
                                         memory.values.wants_gradient());
   const bool step = query.count() == 1 && !recorded && !options.rule.functors;
+  if (memory.rows && !step) return std::nullopt;
+  options.rows = memory.rows;
+  options.weights = query.weights;
   FusedAttention result =
       step ? attend_one(score->queries.value(), score->keys.value(), memory.values.value(), std::move(options))
            : attend_fused(score->queries, score->keys, memory.values, std::move(options));
@@ -205,8 +217,12 @@ std::optional<Attended> Attention::fused(const Query& query, const Memory& memor
   again.past = nullptr;
   Attended attended;
   attended.read = result.read;
+  if (step && query.weights) {
+    attended.weights = Var(result.weights());
+    return attended;
+  }
   attended.weights = AttentionWeights(
-      std::move(result), [parts = parts_, again, memory] { return parts->compose(again, memory).weights; });
+      std::move(result), [parts = parts_, again, memory] { return parts->compose(again, memory.gathered()).weights; });
   return attended;
 }
 
@@ -231,6 +247,7 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
     if (query.past) check_past(*query.past, memory);
   }
   if (std::optional<Attended> result = fused(query, memory)) return *std::move(result);
+  if (memory.rows) return (*this)(asked, memory.gathered());
 
   Attended result;
   const auto [normalised, weights] = parts_->compose(query, memory);

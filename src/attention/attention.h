@@ -51,6 +51,8 @@ class Attention {
     Composed compose(const Query& query, const Memory& memory) const;
   };
   std::optional<Attended> fused(const Query& query, const Memory& memory) const;
+  // Whether a fused step reads keys and values in whatever rows they stand.
+  bool reads_by_reference() const;
 
   AttentionOptions options_;
   std::shared_ptr<const Parts> parts_;

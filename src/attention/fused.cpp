@@ -50,10 +50,17 @@ AttentionInput input_of(const Tensor& q, const Tensor& k, const Tensor& v, const
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
   for (const Tensor* x : {&q, &k, &v})
     require(x->rank() == 4, "[fused_attention] needs [batch, heads, positions, width], not {}", x->shape());
-  require(q.size(0) == k.size(0) && q.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
+  const bool own_rows = !options.rows && q.size(0) == k.size(0);
+  require((own_rows || options.rows) && k.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
           "[fused_attention] batch and heads differ: queries {}, keys {}, values {}", q.shape(), k.shape(), v.shape());
   require(q.size(3) == k.size(3), "[fused_attention] queries are {} wide, keys {}", q.size(3), k.size(3));
   require(k.size(2) == v.size(2), "[fused_attention] {} keys for {} values", k.size(2), v.size(2));
+  if (options.rows) {
+    require((options.rows.shape() == Shape{q.size(0), k.size(2)}),
+            "[fused_attention] rows {} do not fit {} queries and {} keys", options.rows.shape(), q.size(0), k.size(2));
+    for (const std::int32_t row : options.rows.values())
+      require(row >= 0 && row < k.size(0), "[fused_attention] there is no row {} of {}", row, k.size(0));
+  }
   require(options.key_block > 0, "[fused_attention] the key block must be positive, not {}", options.key_block);
   require(options.band.before > -Band::kAll && options.band.after > -Band::kAll && options.band.before <= Band::kAll &&
               options.band.after <= Band::kAll,
@@ -125,6 +132,7 @@ ScoreRule joined(const ScoreRule& score, const ScoreRule& window) {
 }
 
 FusedAttention attend_fused(const Var& q, const Var& k, const Var& v, FusedOptions given) {
+  require(!given.rows, "[fused_attention] only a step takes rows of a cache");
   check(q.value(), k.value(), v.value(), given);
   FusedAttention result;
   const Tensor query = result.query_ = readable(q.value());
@@ -154,8 +162,25 @@ FusedAttention attend_fused(const Var& q, const Var& k, const Var& v, FusedOptio
   return result;
 }
 
+Tensor gathered_cache(const Tensor& x, const Ids& rows) {
+  const Index batch = rows.size(0), heads = x.size(1), m = x.size(2), width = x.size(3);
+  Tensor result(Shape{batch, heads, m, width});
+  for (Index i = 0; i < batch; ++i)
+    for (Index h = 0; h < heads; ++h)
+      for (Index j = 0; j < m; ++j)
+        std::copy_n(x.data() + rows.data()[i * m + j] * x.stride(0) + h * x.stride(1) + j * x.stride(2), width,
+                    result.data() + ((i * heads + h) * m + j) * width);
+  return result;
+}
+
 Tensor FusedAttention::weights(const std::vector<Index>& rows, const std::vector<Index>& heads) const {
-  const AttentionInput in = input_of(query_, key_, value_, *options_);
+  if (kept_ && heads.empty()) {
+    all_if_empty(rows, 1, "row");
+    return kept_;
+  }
+  // The other kernels take caches in their own rows only; the values are not looked at.
+  const Tensor key = options_->rows ? gathered_cache(key_, options_->rows) : key_;
+  const AttentionInput in = input_of(query_, key, value_, *options_);
   const std::vector<Index> asked_rows = all_if_empty(rows, in.size.queries, "row"),
                            asked_heads = all_if_empty(heads, in.size.heads, "head");
   const Index row_count = static_cast<Index>(asked_rows.size()), head_count = static_cast<Index>(asked_heads.size());
@@ -166,7 +191,8 @@ Tensor FusedAttention::weights(const std::vector<Index>& rows, const std::vector
 }
 
 FusedAttention::Summaries FusedAttention::summaries(Index top_count) const {
-  const AttentionInput in = input_of(query_, key_, value_, *options_);
+  const Tensor key = options_->rows ? gathered_cache(key_, options_->rows) : key_;
+  const AttentionInput in = input_of(query_, key, value_, *options_);
   require(top_count >= 1 && top_count <= std::max<Index>(in.size.keys, 1),
           "[fused_attention] the top {} of {} keys does not exist", top_count, in.size.keys);
   const Shape rows = log_sum.shape();
@@ -194,11 +220,14 @@ FusedAttention attend_one(const Tensor& q, const Tensor& k, const Tensor& v, Fus
   for (Index& length : seen.key_lengths) length = std::clamp<Index>(length - begin, 0, end - begin);
   result.options_ = std::make_shared<const FusedOptions>(std::move(given));
 
-  const AttentionInput in = input_of(query, key.slice(2, begin, end), value.slice(2, begin, end), seen);
+  AttentionInput in = input_of(query, key.slice(2, begin, end), value.slice(2, begin, end), seen);
+  if (seen.rows) in.rows = {seen.rows.data() + begin, m};
   Tensor read = laid_out_like(query, v.size(3));
   result.log_sum = Tensor(q.shape().leading(3));
+  if (seen.weights && end - begin == m) result.kept_ = Tensor(result.weights_shape());
   Tensor scratch(Shape{kernels::attention_step_scratch(in.size)});
-  kernels::attention_step(in, {read.data(), strides_of(read), result.log_sum.data()}, scratch.data());
+  kernels::attention_step(in, {read.data(), strides_of(read), result.log_sum.data(), result.kept_.data()},
+                          scratch.data());
   result.read = Var(read);
   return result;
 }

@@ -30,6 +30,9 @@ struct FusedOptions {
   Band band;                         // which keys around its own position a query may see
   ScoreRule rule;
   Index key_block = 512;  // keys in a tile
+  // attend_one: keys and values at position j of sentence b stand in row rows[b, j] of theirs; empty: in row b.
+  Ids rows = {};         // [B, m]
+  bool weights = false;  // attend_one: they will be asked for, so they are kept
 };
 
 // Query i may see keys j <= i.
@@ -65,7 +68,11 @@ class FusedAttention {
   friend FusedAttention attend_one(const Tensor&, const Tensor&, const Tensor&, FusedOptions);
   std::shared_ptr<const FusedOptions> options_;
   Tensor query_, key_, value_;
+  Tensor kept_;  // weights of a step [B, H, 1, m]; empty if nobody was to ask for them
 };
+
+// Position j of row i as it stands in row rows[i, j] of x: [B, H, m, width] of [any, H, m, width].
+Tensor gathered_cache(const Tensor& x, const Ids& rows);
 
 // q [B, H, n, d], k [B, H, m, d], v [B, H, m, dv]; views such as the heads of [B, n, H, d] are read in place, and the
 // read gets the layout of q.

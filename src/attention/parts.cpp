@@ -14,23 +14,48 @@ void select_rows(Var& x, std::shared_ptr<GrowingRoom>& room, const Ids& ids) {
     x = gather(x, 0, ids);
     return;
   }
-  const Index heads = old.size(1), part = old.size(2) * old.size(3), stride = room->whole.size(2) * old.size(3);
-  Tensor whole(room->whole.shape().with(0, ids.size()));
-  for (Index i = 0; i < ids.size(); ++i) {
-    const Real* from = old.data() + ids.data()[i] * heads * stride;
-    Real* to = whole.data() + i * heads * stride;
-    for (Index h = 0; h < heads; ++h) std::copy_n(from + h * stride, part, to + h * stride);
-  }
-  x = Var(whole.slice(2, 0, old.size(2)));
-  room = std::make_shared<GrowingRoom>(GrowingRoom{std::move(whole), x.size(2)});
+  const auto own = std::make_shared<GrowingRoom>(ids.size(), old.size(1), room->whole.size(2), old.size(3));
+  own->put(old, 0, ids);
+  x = Var(own->whole.slice(2, 0, old.size(2)));
+  room = own;
 }
 
 }  // namespace
 
-void Memory::select(const Ids& rows) {
-  const Ids ids = rows.contiguous(), from = lengths.contiguous();
+GrowingRoom::GrowingRoom(Index batch, Index heads, Index capacity, Index width)
+    : whole(Tensor(Shape{capacity, batch, heads, width}).transpose(0, 1).transpose(1, 2)) {}
+
+void GrowingRoom::put(const Tensor& x, Index first, const Ids& chosen) {
+  const Tensor from = x.stride(3) == 1 ? x : x.copy();
+  const Index rows = chosen ? chosen.size() : from.size(0), heads = from.size(1), width = from.size(3);
+  for (Index j = 0; j < from.size(2); ++j)
+    for (Index i = 0; i < rows; ++i)
+      for (Index h = 0; h < heads; ++h)
+        std::copy_n(
+            from.data() + (chosen ? chosen.data()[i] : i) * from.stride(0) + h * from.stride(1) + j * from.stride(2),
+            width, whole.data() + i * whole.stride(0) + h * whole.stride(1) + (first + j) * whole.stride(2));
+  filled = first + from.size(2);
+}
+
+void Memory::select(const Ids& chosen) {
+  if (rows && recording()) *this = gathered();
+  const Ids ids = chosen.contiguous(), from = lengths.contiguous();
   for (const std::int32_t row : ids.values())
     require(row >= 0 && row < batch(), "[memory] there is no row {} of {}", row, batch());
+  lengths = Ids(Shape{ids.size()});
+  for (Index i = 0; i < ids.size(); ++i) lengths.data()[i] = from.data()[ids.data()[i]];
+  if (by_reference && !recording()) {
+    const Index m = size();
+    Ids places(Shape{ids.size(), m});
+    for (Index i = 0; i < ids.size(); ++i) {
+      if (rows)
+        std::copy_n(rows.data() + ids.data()[i] * m, m, places.data() + i * m);
+      else
+        std::fill_n(places.data() + i * m, m, ids.data()[i]);
+    }
+    rows = places;
+    return;
+  }
   const bool same = keys_as_they_are();
   select_rows(keys, rooms[0], ids);
   select_rows(values, rooms[1], ids);
@@ -38,8 +63,16 @@ void Memory::select(const Ids& rows) {
     prepared = keys;
   else
     select_rows(prepared, rooms[2], ids);
-  lengths = Ids(Shape{ids.size()});
-  for (Index i = 0; i < ids.size(); ++i) lengths.data()[i] = from.data()[ids.data()[i]];
+}
+
+Memory Memory::gathered() const {
+  if (!rows) return *this;
+  Memory own = *this;
+  own.rows = {}, own.rooms = {};
+  own.keys = Var(gathered_cache(keys.value(), rows));
+  own.values = Var(gathered_cache(values.value(), rows));
+  own.prepared = keys_as_they_are() ? own.keys : Var(gathered_cache(prepared.value(), rows));
+  return own;
 }
 
 void check_equal_widths(const char* score, const AttentionOptions& options) {

@@ -32,16 +32,21 @@ struct Past {
   Var weights, coverage, read;
 };
 
-// A tensor [batch, heads, capacity, width] whose first positions are a memory's, which may grow into the rest.
+// A tensor [batch, heads, capacity, width] whose first positions are a memory's, which may grow into the rest. All rows
+// of one position are neighbours, since they come together.
 struct GrowingRoom {
+  GrowingRoom(Index batch, Index heads, Index capacity, Index width);
+  // Copies x [batch, heads, k, width], or the rows `chosen` of it, to the positions from `first` on.
+  void put(const Tensor& x, Index first, const Ids& chosen = {});
+
   Tensor whole;
   Index filled = 0;
 };
 
 // What is attended to. Positions at or beyond a sentence's length never take part.
 struct Memory {
-  Var keys;      // [batch, heads, m, key]
-  Var values;    // [batch, heads, m, value]
+  Var keys;      // [batch, heads, m, key]; of a memory by reference, as many rows as were ever needed
+  Var values;    // [batch, heads, m, value]; likewise
   Ids lengths;   // [batch], each in 0..m
   Var prepared;  // what the score made of the keys, once for all steps
   // Factors on the weights of the queries at positions 0, 1, ..., the same for all heads: [batch, positions, m]. All 1,
@@ -49,15 +54,22 @@ struct Memory {
   Var gates = {};
   // Where keys, values and prepared stand if there is room behind them to grow; empty until the memory first grows.
   std::array<std::shared_ptr<GrowingRoom>, 3> rooms = {};
+  // Without a gradient, a memory by reference moves nothing when rows are selected: position j of row i stands in row
+  // rows[i, j] of keys, values and prepared. Empty: in row i. Where the attention's steps read keys wherever they
+  // stand.
+  bool by_reference = false;
+  Ids rows = {};  // [batch, m]
 
-  Index batch() const { return keys.size(0); }
+  Index batch() const { return rows ? rows.size(0) : keys.size(0); }
   Index heads() const { return keys.size(1); }
   Index size() const { return keys.size(2); }
   // Whether the score makes nothing of the keys: `prepared` is them.
   bool keys_as_they_are() const { return prepared.value().data() == keys.value().data(); }
   // Row i of the batch becomes what row rows[i] was; rows may be repeated, dropped and reordered. Room to grow into
   // stays.
-  void select(const Ids& rows);
+  void select(const Ids& chosen);
+  // The same with every position in its own row.
+  Memory gathered() const;
 };
 
 // Who asks.
@@ -68,6 +80,8 @@ struct Query {
   Mask visible;  // what may be seen of what the window shows, broadcastable to [batch, heads, n, m]; empty: all
   bool training = false;
   RandomKey key;  // for normalisers that sample
+  // The weights will be asked for: a fused step then keeps them instead of computing its scores a second time.
+  bool weights = false;
   // By the definition, even where a fused kernel could: the weights are then there with the call and not composed a
   // second time. For losses over weights, and for tests.
   bool composed = false;
@@ -104,6 +118,8 @@ class Score {
     static_cast<void>(query), static_cast<void>(memory);
     return std::nullopt;
   }
+  // Whether it is but products of queries and keys to the fused kernel, without a rule.
+  virtual bool plain_products() const { return false; }
   virtual Carries carries() const { return {}; }
   // For scores that also change what is read (relative values, a read that remembers): [batch, heads, n, value].
   virtual Var reread(const Var& read, const Var& weights, const Query& query) const {

@@ -210,8 +210,7 @@ void Explainer::read_forced(std::span<const Sentence> sentences, std::span<Trace
     lengths.push_back(std::max(sentence.source.size(), sentence.target.size()) + 1);
   }
   ThreadPool threads(threads_for(sentences.size()));
-  const auto batches =
-      batches_for(threads, lengths, options.search.batch_sentences, options.search.batch_words);
+  const auto batches = batches_for(threads, lengths, options.search.batch_sentences, options.search.batch_words);
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;
     const std::vector<std::size_t>& chosen = batches[number];

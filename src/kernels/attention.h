@@ -44,6 +44,13 @@ struct ScoreRule {
   KeyRange (*range)(const void*, Index batch, Index head, Index first, Index last, KeyRange within) = nullptr;
 };
 
+// Where the keys and values of a cache stand: those at position j of sentence b in its row data[b * stride + j]. Null:
+// in row b.
+struct CacheRows {
+  const std::int32_t* data = nullptr;
+  Index stride = 0;
+};
+
 struct AttentionInput {
   AttentionSize size;
   const Real *query, *key, *value;  // [.., queries, width], [.., keys, width], [.., keys, value_width]
@@ -54,11 +61,13 @@ struct AttentionInput {
   Band band = {};
   ScoreRule rule = {};
   Index key_block = 512;  // keys packed at a time; rounded up to whole panels
+  CacheRows rows = {};    // attention_step only
 };
 struct AttentionOutput {
   Real* read;  // [.., queries, value_width]
   HeadStrides strides;
-  Real* log_sum;  // [B, H, queries]
+  Real* log_sum;            // [B, H, queries]
+  Real* weights = nullptr;  // [B, H, keys], attention_step only: null where not wanted
 };
 struct AttentionGradients {
   const Real* read;  // as AttentionOutput

@@ -81,6 +81,11 @@ void softmax_backward_rows(Index begin, Index end, Index n, const Real* dy, cons
   }
 }
 
+Real log_sum_exp_of(Index n, const Real* x) {
+  const Real top = largest(n, x);
+  return is_empty(n, x, top) ? kNone : top + std::log(sum_of_exp(n, x, top, nullptr));
+}
+
 void log_softmax_rows(Index begin, Index end, Index n, const Real* x, RowMask mask, Real* y) {
   for (Index r = begin; r < end; ++r) {
     Real* to = y + r * n;
@@ -172,6 +177,7 @@ Index rows_per_thread(Index n) { return std::max<Index>(1, 16 * 1024 / std::max<
 
 HWY_EXPORT(softmax_rows);
 HWY_EXPORT(softmax_backward_rows);
+HWY_EXPORT(log_sum_exp_of);
 HWY_EXPORT(log_softmax_rows);
 HWY_EXPORT(log_softmax_backward_rows);
 HWY_EXPORT(cross_entropy_rows);
@@ -188,6 +194,8 @@ void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* 
     HWY_DYNAMIC_DISPATCH(softmax_backward_rows)(begin, end, n, dy, y, dx);
   });
 }
+
+Real log_sum_exp(Index n, const Real* x) { return HWY_DYNAMIC_DISPATCH(log_sum_exp_of)(n, x); }
 
 void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y) {
   parallel_for(rows, rows_per_thread(n), [&](Index begin, Index end) {

@@ -17,6 +17,9 @@ void softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y);
 // dx = y ∘ (dy - Σ dy ∘ y); dx may be dy.
 void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* dx);
 
+// log Σ exp x over n numbers; -infinity if all of them are, NaN if one is or is +infinity. By the calling thread alone.
+Real log_sum_exp(Index n, const Real* x);
+
 // y[r, :] = x[r, :] - log Σ exp x[r, :] at positions that take part, the lowest finite number at the others, zeros in
 // a row with no position; -infinity, +infinity and NaN as in softmax. y may be x. Error below (16 + n / lanes) 2^-24
 // (1 + |x| + |y|) in float.

@@ -144,7 +144,8 @@ Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var&
   const Index batch = h.size(0), n = h.size(1), m = encoded.memory.size();
   Query query;
   query.vectors = mean_sum(through(layer.query, h), g);
-  query.composed = true;  // the weights are taken in every call
+  query.weights = true;  // they are taken in every call
+  query.composed = n > 1 || recording();
   const Attended result = attention_(query, encoded.memory);
   attended.push_back(reshape(result.weights, Shape{batch, n, m}));
   const Var context = reshape(result.read, Shape{batch, n, config_.embedding}) * encoded.root;
@@ -191,8 +192,7 @@ TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previou
     x = mean_sum(attend(layer, h, g, encoded, attended), x);
   }
   for (std::size_t i = 0; options.trace && i < attended.size(); ++i)
-    options.trace->push_back(
-        AttentionRecord{{attended[i]}, {}, 0}.traced(attention_name(static_cast<Index>(i))));
+    options.trace->push_back(AttentionRecord{{attended[i]}, {}, 0}.traced(attention_name(static_cast<Index>(i))));
 
   TeacherForced result;
   const bool wanted = options.alignment || config_.copy || config_.losses.coverage > 0;
@@ -225,7 +225,7 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
   const Var alignment = mean_of(attended);
   const Var logits = predicted(x, alignment, encoded, nullptr);
   ++state.position;
-  return {log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary})),
+  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
           alignment.value().reshape(Shape{rows, encoded.memory.size()})};
 }
 

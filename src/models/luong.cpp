@@ -159,7 +159,7 @@ Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& prev
   if (config_.input_feeding) state.attentional = reshape(now.states, Shape{rows, config_.hidden});
   state.past = now.attended.past;
   ++state.position;
-  return {log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary})),
+  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
           now.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
 }
 

@@ -119,7 +119,7 @@ Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, cons
   const Var logits = predicted(features, attended.weights, encoded, nullptr);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);
   state = {decoder_.step(context, state.cell, gates), attended.past, state.position + 1};
-  return {log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary})),
+  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
           attended.weights.value().reshape(Shape{rows, attended.weights.size(2)})};
 }
 

@@ -92,7 +92,7 @@ Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids&
   const Var embedded = target_(previous);
   state.hidden = decoder_.step(embedded, state.hidden, encoded.gates);
   const Var logits = predicted(alone(state.hidden), alone(embedded), encoded, nullptr);
-  return {log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary})), {}};
+  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}), {}};
 }
 
 namespace {

@@ -61,7 +61,7 @@ TeacherForced Seq2SeqLstm::forward(const Sentences& source, const Sentences& pre
 
 Decoding::Step Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previous) const {
   state.layers = decoder_.step(target_(previous), state.layers);
-  return {log_probabilities_of(output_(decoder_.output(state.layers)).value()), {}};
+  return {output_(decoder_.output(state.layers)).value(), {}};
 }
 
 namespace {

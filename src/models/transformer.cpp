@@ -206,15 +206,18 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
       return layer.self(y, state.words[i], state.position).read;
     });
     x = around(layer.source_norm, x, nullptr, [&](const Var& y) {
-      const MultiHead::Result attended = layer.source(y, encoded.source[i]);
-      if (static_cast<Index>(i) == alignment_layer())
+      Query query;
+      query.vectors = y;
+      query.weights = static_cast<Index>(i) == alignment_layer();
+      const MultiHead::Result attended = layer.source(query, encoded.source[i]);
+      if (query.weights)
         result.weights = mean(Var(attended.weights.value()), 1).value().reshape(Shape{rows, encoded.source[i].size()});
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
   }
   const Var logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
-  result.log_probabilities = log_probabilities_of(logits.value().reshape(Shape{rows, config_.target_vocabulary}));
+  result.words = logits.value().reshape(Shape{rows, config_.target_vocabulary});
   ++state.position;
   return result;
 }

@@ -39,4 +39,6 @@ Tensor log_probabilities_of(const Tensor& logits) {
   return log_softmax(Var(logits)).value();
 }
 
+Tensor Decoding::Step::log_probabilities() const { return normalised ? words : log_probabilities_of(words); }
+
 }  // namespace heed

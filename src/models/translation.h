@@ -61,8 +61,10 @@ class Decoding {
  public:
   virtual ~Decoding() = default;
   struct Step {
-    Tensor log_probabilities;  // [rows, target vocabulary] of the next word
-    Tensor weights;            // [rows, m] over the source; empty without attention
+    Tensor words;             // [rows, target vocabulary]: log-probabilities of the next word, or logits
+    Tensor weights;           // [rows, m] over the source; empty without attention
+    bool normalised = false;  // whether `words` are log-probabilities; logits are left to whoever looks at them
+    Tensor log_probabilities() const;
   };
   // Reads each row's last word (the begin symbol at first), [rows].
   virtual Step step(const Ids& previous) = 0;

@@ -24,14 +24,12 @@ class LikeliestCandidates {
     floor_ = floor;
     found_.clear();
   }
-  // All words of one row: log p(word) + base for each but `excluded`.
-  void offer_row(std::int32_t row, double base, const Real* log_probabilities, Index vocabulary,
-                 std::int32_t excluded) {
+  // All words of one row: words[word] + base for each but `excluded`.
+  void offer_row(std::int32_t row, double base, const Real* words, Index vocabulary, std::int32_t excluded) {
     Index word = 0;
     for (; word + kBlock <= vocabulary; word += kBlock)
-      if (any_above(log_probabilities + word, loosened(bar() - base)))
-        offer_words(row, base, log_probabilities, word, word + kBlock, excluded);
-    offer_words(row, base, log_probabilities, word, vocabulary, excluded);
+      if (any_above(words + word, loosened(bar() - base))) offer_words(row, base, words, word, word + kBlock, excluded);
+    offer_words(row, base, words, word, vocabulary, excluded);
   }
   void offer(const Candidate& candidate) {
     if (!(candidate.log_probability > bar())) return;
@@ -55,11 +53,9 @@ class LikeliestCandidates {
     for (Index i = 0; i < kBlock; ++i) found |= static_cast<int>(x[i] > bar);
     return found != 0;
   }
-  void offer_words(std::int32_t row, double base, const Real* log_probabilities, Index start, Index stop,
-                   std::int32_t excluded) {
+  void offer_words(std::int32_t row, double base, const Real* words, Index start, Index stop, std::int32_t excluded) {
     for (Index word = start; word < stop; ++word)
-      if (word != excluded)
-        offer({base + static_cast<double>(log_probabilities[word]), row, static_cast<std::int32_t>(word)});
+      if (word != excluded) offer({base + static_cast<double>(words[word]), row, static_cast<std::int32_t>(word)});
   }
 
   std::size_t most_ = 1;
@@ -99,11 +95,10 @@ class BeamSearch {
 
   Hypotheses run() {
     for (Index t = 0; arrange_rows(); ++t) {
-      const Tensor next = plan_.step(decoding_, words_, history_);
-      const Index vocabulary = next.size(1);
-      const Index grain = std::max<Index>(1, kWorkOfAThread / (options_.beam * vocabulary));
+      const NextWords next = plan_.step(decoding_, words_, history_);
+      const Index grain = std::max<Index>(1, kWorkOfAThread / (options_.beam * next.vocabulary()));
       parallel_for(static_cast<Index>(active_.size()), grain, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) choose(active_[static_cast<std::size_t>(i)], t, next.data(), vocabulary);
+        for (Index i = begin; i < end; ++i) choose(active_[static_cast<std::size_t>(i)], t, next);
       });
       for (const Index source : active_) advance(source, t);
     }
@@ -146,19 +141,19 @@ class BeamSearch {
     return search.kept.back().score * length_penalty(plan_.longest(source) + 1, options_.length_penalty);
   }
 
-  void choose(Index source, Index t, const Real* next, Index vocabulary) {
+  void choose(Index source, Index t, const NextWords& next) {
     SourceSearch& search = of(source);
     search.candidates.reset(options_.beam, floor_of(search, source));
     const std::int32_t forced = plan_.forced(source, t);
     const std::int32_t excluded = options_.forbid_unknown ? options_.unknown : -1;
     for (std::size_t i = 0; i < search.beam.size(); ++i) {
       const Index row = search.first_row + static_cast<Index>(i);
-      const Real* words = next + row * vocabulary;
-      const double base = search.beam[i].log_probability;
+      const Real* words = next.of(row);
+      const double base = search.beam[i].log_probability - next.log_sum(row);
       if (forced >= 0)
         search.candidates.force({base + static_cast<double>(words[forced]), static_cast<std::int32_t>(row), forced});
       else
-        search.candidates.offer_row(static_cast<std::int32_t>(row), base, words, vocabulary, excluded);
+        search.candidates.offer_row(static_cast<std::int32_t>(row), base, words, next.vocabulary(), excluded);
     }
   }
 

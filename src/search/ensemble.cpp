@@ -62,21 +62,21 @@ EnsembleDecoding::EnsembleDecoding(std::vector<std::unique_ptr<Decoding>> member
 }
 
 Decoding::Step EnsembleDecoding::step(const Ids& previous) {
+  if (members_.size() == 1) return members_.front()->step(previous);
   std::vector<Tensor> words, weights;
   std::vector<double> lookers;  // shares of the models with attention
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Step step = members_[k]->step(previous);
-    require(words.empty() || step.log_probabilities.shape() == words[0].shape(),
+    require(words.empty() || step.words.shape() == words[0].shape(),
             "[ensemble] models do not fit together: log-probabilities {} and {}",
-            words.empty() ? Shape{} : words[0].shape(), step.log_probabilities.shape());
-    words.push_back(std::move(step.log_probabilities));
+            words.empty() ? Shape{} : words[0].shape(), step.words.shape());
+    words.push_back(step.log_probabilities());
     if (!step.weights || (!weights.empty() && step.weights.shape() != weights[0].shape())) continue;
     weights.push_back(std::move(step.weights));
     lookers.push_back(shares_[k]);
   }
-  if (words.size() == 1) return {words[0], weights.empty() ? Tensor() : weights[0]};
   return {mean_ == EnsembleMean::probabilities ? log_mean(words, shares_) : weighted_sum(words, shares_),
-          weighted_sum(weights, scaled_to_one(lookers))};
+          weighted_sum(weights, scaled_to_one(lookers)), true};
 }
 
 void EnsembleDecoding::select(const Ids& rows) {

@@ -22,10 +22,12 @@ struct Path {
   std::int32_t row = 0;          // of the last step
   std::int32_t entry = SearchHistory::kStart, word = 0;
   double log_probability = 0;
-  Index place = 0;  // among its source's paths
+  double log_sum = 0;  // of its row in the last step
+  Index place = 0;     // among its source's paths
 };
 
-// pick(path, t, log-probabilities, vocabulary) gives the path's next word, -1 if none can come; called by many threads.
+// pick(path, t, words, vocabulary) gives the path's next word by log-probabilities that lack a constant, -1 if none can
+// come; called by many threads.
 template <class Pick>
 Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
   const SearchOptions& options = plan.options();
@@ -42,19 +44,19 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
     rows.clear(), words.clear();
     for (const Path& path : paths) rows.push_back(path.row), words.push_back(path.word);
     select_if_changed(decoding, rows);
-    const Tensor next = plan.step(decoding, words, history);
-    const Index vocabulary = next.size(1);
-    const Real* table = next.data();
+    const NextWords next = plan.step(decoding, words, history);
+    const Index vocabulary = next.vocabulary();
     constexpr Index kWorkOfAThread = 1 << 16;  // numbers looked through
-    parallel_for(static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary),
-                 [&](Index begin, Index end) {
-                   for (Index i = begin; i < end; ++i) {
-                     Path& path = paths[static_cast<std::size_t>(i)];
-                     path.row = static_cast<std::int32_t>(i);
-                     const std::int32_t forced = plan.forced(path.source, t);
-                     path.word = forced >= 0 ? forced : pick(path, t, table + i * vocabulary, vocabulary);
-                   }
-                 });
+    parallel_for(
+        static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary), [&](Index begin, Index end) {
+          for (Index i = begin; i < end; ++i) {
+            Path& path = paths[static_cast<std::size_t>(i)];
+            path.row = static_cast<std::int32_t>(i);
+            const std::int32_t forced = plan.forced(path.source, t);
+            path.log_sum = next.log_sum(i);
+            path.word = std::isnan(path.log_sum) ? -1 : forced >= 0 ? forced : pick(path, t, next.of(i), vocabulary);
+          }
+        });
     std::size_t living = 0;
     SearchStep shown;
     const auto show = [&] {
@@ -64,7 +66,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
     for (Path& path : paths) {
       require(path.word >= 0, "[{}] source {}: at word {} no word has a probability; does the model give NaN?",
               plan.who(), path.source, t);
-      path.log_probability += static_cast<double>(table[path.row * vocabulary + path.word]);
+      path.log_probability += static_cast<double>(next.of(path.row)[path.word]) - path.log_sum;
       path.entry = history.add(path.entry, path.row, path.word, path.log_probability);
       if (plan.watched()) {
         if (shown.source != path.source) show();

@@ -72,10 +72,11 @@ std::int32_t SearchPlan::forced(Index source, Index t) const {
   return t == longest(source) ? options_.end : -1;
 }
 
-Tensor SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const {
+NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& previous,
+                           SearchHistory& history) const {
   const auto rows = static_cast<Index>(previous.size());
   const Decoding::Step step = decoding.step(ids_of(previous));
-  const Tensor& next = step.log_probabilities;
+  const Tensor& next = step.words;
   require(next.rank() == 2 && next.size(0) == rows && next.size(1) > options_.end,
           "[{}] log-probabilities {} do not fit {} rows and the end symbol {}", who_, next.shape(), rows, options_.end);
   require(largest_forced_ < next.size(1), "[{}] a prefix has the word {} of a vocabulary of {}", who_, largest_forced_,
@@ -87,7 +88,7 @@ Tensor SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& pre
   else
     require(options_.coverage_penalty == 0, "[{}] a coverage penalty needs a model with attention", who_);
   history.begin_step(weights ? weights.contiguous() : Tensor());
-  return next.contiguous();
+  return {next, step.normalised};
 }
 
 double SearchPlan::score(const SearchHistory& history, std::int32_t end, Index source, Index length,

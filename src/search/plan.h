@@ -3,10 +3,27 @@
 #include <cstdint>
 #include <vector>
 
+#include "heed/kernels/softmax.h"
 #include "heed/search/history.h"
 #include "heed/search/search.h"
 
 namespace heed {
+
+// The next words of all rows:  log p(w | row) = of(row)[w] - log_sum(row).
+class NextWords {
+ public:
+  NextWords(const Tensor& words, bool normalised) : words_(words.contiguous()), normalised_(normalised) {}
+  Index vocabulary() const { return words_.size(1); }
+  const Real* of(Index row) const { return words_.data() + row * vocabulary(); }
+  // Best asked for just before the row is looked through: both read all of it.
+  double log_sum(Index row) const {
+    return normalised_ ? 0 : static_cast<double>(kernels::log_sum_exp(vocabulary(), of(row)));
+  }
+
+ private:
+  Tensor words_;
+  bool normalised_;
+};
 
 // What all searches share: checked options, the bounds of each source and the making of hypotheses. `who` leads the
 // errors.
@@ -21,9 +38,8 @@ class SearchPlan {
   Index longest(Index source) const { return longest_[static_cast<std::size_t>(source)]; }
   // The word that must come at position t: the prefix's, or the end at the longest length; -1: any word may come.
   std::int32_t forced(Index source, Index t) const;
-  // One step of the decoding after the rows' previous words: [rows, vocabulary], contiguous. Shapes are checked, the
-  // weights go to the history.
-  Tensor step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const;
+  // One step of the decoding after the rows' previous words. Shapes are checked, the weights go to the history.
+  NextWords step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const;
 
   // Of a hypothesis of `length` words, the end included, whose end is an entry of the history.
   double score(const SearchHistory& history, std::int32_t end, Index source, Index length,

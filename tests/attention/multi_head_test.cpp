@@ -208,9 +208,24 @@ TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
   Memory chosen = left;
   chosen.select(ids({1, 1}));
   EXPECT_TRUE(chosen.keys_as_they_are());
-  const Memory later = one.layer.extended(chosen, y(5));
-  EXPECT_TRUE(same_bits(later.keys.value().slice(0, 0, 1).slice(2, 0, 3), left.keys.value().slice(0, 1, 2)));
+  EXPECT_EQ(chosen.keys.value().data(), left.keys.value().data());  // nothing moved
+  const Memory later = one.layer.extended(chosen, y(5)), own = later.gathered();
+  EXPECT_TRUE(same_bits(own.keys.value().slice(0, 0, 1).slice(2, 0, 3), left.keys.value().slice(0, 1, 2)));
+  const Var asked(random_tensor(Shape{2, 1, kWidth}, 6));
+  const MultiHead::Result read = one.layer(asked, later, 3), expected = one.layer(asked, own, 3);
+  EXPECT_TRUE(same_bits(read.read.value(), expected.read.value()));
+  EXPECT_TRUE(same_bits(read.weights.value(), expected.weights.value()));
   expect_like(left, {1, 2, 3});
+
+  // More rows than it ever had, and then fewer.
+  Memory wide = later;
+  wide.select(ids({0, 1, 1, 0, 1}));
+  wide = one.layer.extended(wide, Var(random_tensor(Shape{5, 1, kWidth}, 7)));
+  wide.select(ids({4, 2}));
+  const Memory alone = wide.gathered();
+  EXPECT_EQ(wide.batch(), 2);
+  EXPECT_TRUE(same_bits(one.layer(asked, wide, 4).read.value(), one.layer(asked, alone, 4).read.value()));
+  EXPECT_TRUE(same_bits(alone.values.value().slice(2, 0, 4).slice(0, 1, 2), own.values.value().slice(0, 1, 2)));
 }
 
 TEST(MultiHead, AMemoryThatCannotGrowSaysWhy) {

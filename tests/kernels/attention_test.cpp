@@ -250,6 +250,68 @@ TEST(AttentionKernels, AStepIsTheLastRow) {
   }
 }
 
+// Keys and values that stand in other rows of a cache give the same bits as in their own, and the weights are the
+// softmax of the scores.
+TEST(AttentionKernels, AStepReadsACacheInAnyRows) {
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE(target);
+    use_simd_target(target);
+    for (const Index keys : {1, 5, 64, 600}) {
+      const Case c({{3, 2, 1, keys, 20, 24}, {keys, (keys + 1) / 2, keys}, {}, {}, {}, 512, false});
+      const AttentionSize& s = c.e.size;
+      Results own(c), other(c);
+      std::vector<Real> scratch(static_cast<std::size_t>(attention_step_scratch(s)));
+      std::vector<Real> weights(static_cast<std::size_t>(s.batch * s.heads * keys)), others = weights;
+      AttentionOutput out = own.output(c);
+      out.weights = weights.data();
+      attention_step(c.in, out, scratch.data());
+
+      // Position j of row b moves to row (b + j) % 3.
+      AttentionInput moved = c.in;
+      const auto scattered = [&](const Real* from, const HeadStrides& at, Index width) {
+        std::vector<Real> to(static_cast<std::size_t>(s.batch * s.heads * keys * width));
+        for (Index b = 0; b < s.batch; ++b)
+          for (Index h = 0; h < s.heads; ++h)
+            for (Index j = 0; j < keys; ++j)
+              std::copy_n(from + b * at.batch + h * at.head + j * at.row, width,
+                          to.data() + (((b + j) % 3 * s.heads + h) * keys + j) * width);
+        return to;
+      };
+      const std::vector<Real> key = scattered(c.in.key, c.in.key_strides, s.width),
+                              value = scattered(c.in.value, c.in.value_strides, s.value_width);
+      moved.key = key.data(), moved.key_strides = {s.heads * keys * s.width, keys * s.width, s.width};
+      moved.value = value.data();
+      moved.value_strides = {s.heads * keys * s.value_width, keys * s.value_width, s.value_width};
+      std::vector<std::int32_t> rows;
+      for (Index b = 0; b < s.batch; ++b)
+        for (Index j = 0; j < keys; ++j) rows.push_back(static_cast<std::int32_t>((b + j) % 3));
+      moved.rows = {rows.data(), keys};
+      out = other.output(c);
+      out.weights = others.data();
+      attention_step(moved, out, scratch.data());
+      EXPECT_EQ(own.read, other.read);
+      EXPECT_EQ(own.log_sum, other.log_sum);
+      EXPECT_EQ(weights, others);
+
+      for (Index row = 0; row < s.batch * s.heads; ++row) {
+        const Index b = row / s.heads, h = row % s.heads, seen = c.in.key_lengths[b];
+        for (Index j = 0; j < keys; ++j) {
+          double score = 0;
+          for (Index i = 0; i < s.width; ++i)
+            score +=
+                static_cast<double>(c.in.query[b * c.in.query_strides.batch + h * c.in.query_strides.head + i]) *
+                static_cast<double>(
+                    c.in.key[b * c.in.key_strides.batch + h * c.in.key_strides.head + j * c.in.key_strides.row + i]);
+          const double log_sum = static_cast<double>(own.log_sum[static_cast<std::size_t>(row)]);
+          const double expected = j < seen ? std::exp(static_cast<double>(c.in.scale) * score - log_sum) : 0;
+          EXPECT_NEAR(static_cast<double>(weights[static_cast<std::size_t>(row * keys + j)]), expected, 4e-6) << j;
+        }
+      }
+    }
+    use_simd_target("");
+  }
+}
+
 TEST(AttentionKernels, DoNotDependOnThreads) {
   const int before = thread_count();
   const Example some[] = {{{1, 1, 200, 300, 16, 24}, {}, {}, {Band::kAll, 0}, {}, 64, false},  // backward in two passes

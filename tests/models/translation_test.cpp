@@ -49,7 +49,8 @@ TEST_P(EveryVariant, RepeatedStepsAreForward) {
     ASSERT_EQ(static_cast<bool>(step.weights), static_cast<bool>(forced.alignment));
     for (Index b = 0; b < previous.batch(); ++b) {
       if (t >= previous.lengths.data()[b]) continue;
-      EXPECT_LE(distance(row(step.log_probabilities, b), row(whole, b, t)), 1e-5) << "sentence " << b << " step " << t;
+      EXPECT_LE(distance(row(step.log_probabilities(), b), row(whole, b, t)), 1e-5)
+          << "sentence " << b << " step " << t;
       if (!step.weights) continue;
       EXPECT_LE(distance(row(step.weights, b), row(forced.alignment.value(), b, t)), 1e-6);
     }
@@ -65,13 +66,13 @@ TEST_P(EveryVariant, RowsAreChosenRepeatedAndDropped) {
   ASSERT_EQ(decoding->rows(), 4);
   decoding->step(ids({4, 5, 6, 7}));
   decoding->select(ids({1, 2, 0}));
-  const Tensor chosen = decoding->step(ids({3, 8, 9})).log_probabilities;
+  const Tensor chosen = decoding->step(ids({3, 8, 9})).log_probabilities();
   const std::vector<std::pair<Index, std::vector<std::int32_t>>> same{{0, {1, 5, 3}}, {0, {1, 6, 8}}, {2, {1, 4, 9}}};
   for (Index i = 0; i < 3; ++i) {
     const auto& [sentence, words] = same[static_cast<std::size_t>(i)];
     const auto fresh = tiny.model->start(only(source, sentence));
     Tensor last;
-    for (const std::int32_t id : words) last = fresh->step(ids({id})).log_probabilities;
+    for (const std::int32_t id : words) last = fresh->step(ids({id})).log_probabilities();
     EXPECT_LE(distance(row(chosen, i), row(last, 0)), 1e-5) << "row " << i;
   }
 }
@@ -124,7 +125,7 @@ TEST_P(EveryVariant, NamesWhatATraceHas) {
   ASSERT_EQ(alone.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(trace[i].name, names[i]);
-    EXPECT_TRUE(same_bits(trace[i].weights, alone[i].weights)) << names[i];
+    EXPECT_LE(distance(trace[i].weights, alone[i].weights), 1e-6) << names[i];
   }
   if (names.size() != 1) return;
   const Tensor weights = trace.front().weights.contiguous();

@@ -37,8 +37,8 @@ TEST(Ensemble, AveragesProbabilitiesAndWeights) {
     for (Index word = 0; word < 5; ++word) {
       const auto place = static_cast<std::size_t>(previous.data()[row] * 5 + word);
       const double p = a.probabilities[s][place], q = b.probabilities[s][place];
-      EXPECT_NEAR(static_cast<double>(mean.log_probabilities.at({row, word})), std::log(.75 * p + .25 * q), 2e-6);
-      EXPECT_NEAR(static_cast<double>(product.log_probabilities.at({row, word})), std::log(p * q) / 2, 2e-6);
+      EXPECT_NEAR(static_cast<double>(mean.words.at({row, word})), std::log(.75 * p + .25 * q), 2e-6);
+      EXPECT_NEAR(static_cast<double>(product.words.at({row, word})), std::log(p * q) / 2, 2e-6);
     }
     for (Index j = 0; j < a.lengths[s]; ++j) {
       const auto place = static_cast<std::size_t>(previous.data()[row] * a.lengths[s] + j);
@@ -53,7 +53,7 @@ TEST(Ensemble, KeepsSmallAndImpossibleProbabilities) {
   a.probabilities[0][4] = b.probabilities[0][4] = 0;  // after begin, word 0
   a.probabilities[0][5] = 1e-200, b.probabilities[0][5] = 3e-200;
   EnsembleDecoding ensemble(decodings({&a, &b}));
-  const Tensor next = ensemble.step(Ids(Shape{1}, 1)).log_probabilities;
+  const Tensor next = ensemble.step(Ids(Shape{1}, 1)).words;
   EXPECT_EQ(next.data()[0], -std::numeric_limits<Real>::infinity());
   EXPECT_NEAR(static_cast<double>(next.data()[1]), std::log(2e-200), 1e-4);
 }

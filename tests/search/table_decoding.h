@@ -85,12 +85,13 @@ class TableDecoding final : public Decoding {
   Step step(const Ids& previous) override {
     EXPECT_EQ(previous.size(), rows());
     steps.push_back(rows());
-    Step step{Tensor(Shape{rows(), tables_.vocabulary}), attention_ ? Tensor(Shape{rows(), widest_}, 0) : Tensor()};
+    Step step{Tensor(Shape{rows(), tables_.vocabulary}), attention_ ? Tensor(Shape{rows(), widest_}, 0) : Tensor(),
+              true};
     for (Index row = 0; row < rows(); ++row) {
       const Index source = sources_[static_cast<std::size_t>(row)];
       const std::int32_t word = previous.data()[row];
       for (Index next = 0; next < tables_.vocabulary; ++next)
-        step.log_probabilities.data()[row * tables_.vocabulary + next] =
+        step.words.data()[row * tables_.vocabulary + next] =
             tables_.log_probability(source, word, static_cast<std::int32_t>(next));
       const Index m = tables_.lengths[static_cast<std::size_t>(source)];
       for (Index j = 0; attention_ && j < m; ++j)

@@ -28,6 +28,7 @@ class Dot final : public Score {
   std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
     return products("dot", query, memory, 1);
   }
+  bool plain_products() const override { return true; }
 };
 
 // Vaswani et al. 2017.   e = qᵀ k / √d
@@ -40,6 +41,7 @@ class ScaledDot final : public Score {
   std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
     return products("scaled-dot", query, memory, factor(query));
   }
+  bool plain_products() const override { return true; }
 
  private:
   static Real factor(const Query& query) {
@@ -60,6 +62,7 @@ class General final : public Score {
   std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
     return products("general", query, memory, 1);
   }
+  bool plain_products() const override { return true; }
 
  private:
   Linear map_;

@@ -109,6 +109,7 @@ class Rotary final : public Score {
   std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
     return FusedScore{turned(query.vectors, query.position), memory.prepared, inverse_root_of_width(query.vectors)};
   }
+  bool plain_products() const override { return true; }
 
  private:
   static Var turned(const Var& x, Index first) {
