@@ -1,5 +1,6 @@
 """The peer of bench/translation in PyTorch: the same sentences, weights, updates and search."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -78,8 +79,18 @@ def sentences_to_decode():
     return chosen
 
 
+@contextlib.contextmanager
+def in_double():
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def decoding(settings):
-    model = model_named(settings.word("model", "rnnsearch")).eval()
+    name = settings.word("model", "rnnsearch")
+    model = model_named(name).eval()
     together = settings.number("sentences", SENTENCES)
     sources = sentences_to_decode()
     batches = []
@@ -89,7 +100,11 @@ def decoding(settings):
         batches.append((torch.nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=END), lengths))
 
     def step(keep):
-        found = [beam_search(model, *batch) for batch in batches]
+        # Timed in float; compared in double, since PyTorch's sums of log-probabilities in float take other ways at near
+        # ties than Heed's, which are in double.
+        with in_double() if keep else contextlib.nullcontext():
+            used = model_named(name).double().eval() if keep else model
+            found = [beam_search(used, *batch) for batch in batches]
         if keep:
             width = max(words.size(1) for words, _ in found)
             words = torch.cat([F.pad(words, (0, width - words.size(1))) for words, _ in found])
