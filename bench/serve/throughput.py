@@ -29,13 +29,14 @@ BAR = 3  # many clients together against one at a time
 
 def demo_model(heed, folder):
     """A small model and sentences of its language, made once."""
-    model, corpus = folder / "model", folder / "corpus"
+    model, corpus = folder / "transformer", folder / "corpus"
     if not (model / "model.safetensors").exists():
         print("Training a small model for the benchmark (once)", file=sys.stderr, flush=True)
         subprocess.run([heed, "corpus", "grammar", corpus, "--pairs", "4000", "--force"], check=True, stdout=sys.stderr)
         files = [f"--{side}={corpus}/train.{language}" for side, language in (("source", "en"), ("target", "fr"))]
-        steps = ["--steps=300", "--validate-every=0", "--force"]
-        subprocess.run([heed, "train", "--model=rnnsearch", *files, *steps, "--output", model], check=True)
+        rate = ["--norm=pre", "--learning-rate=0.003", "--warm-up=100"]
+        steps = ["--steps=500", "--validate-every=0", "--force"]
+        subprocess.run([heed, "train", "--model=transformer", *files, *rate, *steps, "--output", model], check=True)
     return model, corpus / "test.en"
 
 

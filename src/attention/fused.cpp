@@ -50,8 +50,8 @@ AttentionInput input_of(const Tensor& q, const Tensor& k, const Tensor& v, const
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const FusedOptions& options) {
   for (const Tensor* x : {&q, &k, &v})
     require(x->rank() == 4, "[fused_attention] needs [batch, heads, positions, width], not {}", x->shape());
-  const bool own_rows = !options.rows && q.size(0) == k.size(0);
-  require((own_rows || options.rows) && k.size(0) == v.size(0) && q.size(1) == k.size(1) && q.size(1) == v.size(1),
+  require((options.rows || q.size(0) == k.size(0)) && k.size(0) == v.size(0) && q.size(1) == k.size(1) &&
+              q.size(1) == v.size(1),
           "[fused_attention] batch and heads differ: queries {}, keys {}, values {}", q.shape(), k.shape(), v.shape());
   require(q.size(3) == k.size(3), "[fused_attention] queries are {} wide, keys {}", q.size(3), k.size(3));
   require(k.size(2) == v.size(2), "[fused_attention] {} keys for {} values", k.size(2), v.size(2));

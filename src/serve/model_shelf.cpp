@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/attention/parts.h"
+#include "heed/base/one_thread.h"
 #include "heed/base/spelling.h"
 #include "heed/explain/explain.h"
 #include "heed/serve/http.h"
@@ -125,12 +126,16 @@ std::shared_ptr<const TranslationBundle> ServedModel::variant(const std::string&
 }
 
 ModelShelf::ModelShelf(const std::vector<ModelSource>& sources, int threads) {
+  // OpenMP keeps a team for each thread that ever asked for one, and sleeps between small ops instead of spinning when the
+  // teams have more threads than there are processors. The one that counts is that of the thread that does the work.
+  const int workers = threads > 0 ? threads : thread_count();
+  const OneThread loading;
   require(!sources.empty(), "there is no model to serve");
   for (const ModelSource& source : sources) {
     for (const auto& model : models_)
       require(model->name() != source.name, "two models have the name {}; give one another with NAME=FOLDER",
               source.name);
-    models_.push_back(std::make_unique<ServedModel>(source, threads));
+    models_.push_back(std::make_unique<ServedModel>(source, workers));
   }
 }
 

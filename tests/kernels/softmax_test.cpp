@@ -116,6 +116,34 @@ TEST(LogSoftmax, BackwardMatchesItsTwin) {
 }
 
 // What the header says of NaN and infinities, at every position of short and long rows.
+TEST(LogSumExp, IsWhatLogSoftmaxTakesOff) {
+  for_rows(10.0, [](const Rows& in, RowMask mask, Place place) {
+    if (mask.data) return;
+    const Buffer y(in.x.size(), place);
+    log_softmax(Rows::rows, in.n, in.x.data(), {}, y.data());
+    for (Index row = 0; row < Rows::rows; ++row) {
+      const Real taken = log_sum_exp(in.n, in.x.data() + row * in.n);
+      for (Index i = row * in.n; i < (row + 1) * in.n; ++i)
+        if (std::isfinite(in.x[i])) EXPECT_EQ(in.x[i] - taken, y[i]) << i;
+    }
+  });
+}
+
+TEST(LogSumExp, OfRowsThatAreNotFinite) {
+  on_every_target([] {
+    for (const Index n : {1, 5, 40}) {
+      std::vector<Real> x(static_cast<std::size_t>(n), -kInfinity);
+      EXPECT_EQ(log_sum_exp(n, x.data()), -kInfinity);
+      x.back() = 3;
+      EXPECT_EQ(log_sum_exp(n, x.data()), 3);
+      for (const Real bad : {kNaN, kInfinity}) {
+        x.front() = bad;
+        EXPECT_TRUE(std::isnan(log_sum_exp(n, x.data()))) << bad;
+      }
+    }
+  });
+}
+
 TEST(Softmax, NotFiniteRows) {
   on_every_target([] {
     for (const Index n : awkward_lengths()) {
