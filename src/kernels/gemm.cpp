@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "heed/base/signal_stack.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/ref/gemm.h"
 
@@ -15,6 +16,7 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
   ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
+  use_signal_stack();
   const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
                                           a.stride, b.data, b.stride, beta, c, ldc);
   if (status != dnnl_success) ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);

@@ -126,8 +126,9 @@ std::shared_ptr<const TranslationBundle> ServedModel::variant(const std::string&
 }
 
 ModelShelf::ModelShelf(const std::vector<ModelSource>& sources, int threads) {
-  // OpenMP keeps a team for each thread that ever asked for one, and sleeps between small ops instead of spinning when the
-  // teams have more threads than there are processors. The one that counts is that of the thread that does the work.
+  // OpenMP keeps a team for each thread that ever asked for one, and sleeps between small ops instead of spinning when
+  // the teams have more threads than there are processors. The one that counts is that of the thread that does the
+  // work.
   const int workers = threads > 0 ? threads : thread_count();
   const OneThread loading;
   require(!sources.empty(), "there is no model to serve");

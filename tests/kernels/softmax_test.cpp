@@ -124,7 +124,7 @@ TEST(LogSumExp, IsWhatLogSoftmaxTakesOff) {
     for (Index row = 0; row < Rows::rows; ++row) {
       const Real taken = log_sum_exp(in.n, in.x.data() + row * in.n);
       for (Index i = row * in.n; i < (row + 1) * in.n; ++i)
-        if (std::isfinite(in.x[i])) EXPECT_EQ(in.x[i] - taken, y[i]) << i;
+        EXPECT_TRUE(!std::isfinite(in.x[i]) || in.x[i] - taken == y[i]) << i;
     }
   });
 }
