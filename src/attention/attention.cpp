@@ -207,7 +207,7 @@ std::optional<Attended> Attention::fused(const Query& query, const Memory& memor
   const bool recorded = recording() && (score->queries.wants_gradient() || score->keys.wants_gradient() ||
                                         memory.values.wants_gradient());
   const bool step = query.count() == 1 && !recorded && !options.rule.functors;
-  if (memory.rows && !step) return std::nullopt;
+  if (!step && (memory.rows || query.weights)) return std::nullopt;
   options.rows = memory.rows;
   options.weights = query.weights;
   FusedAttention result =

@@ -21,7 +21,7 @@ class AttentionWeights {
       : fused_(std::move(fused)), composed_(std::move(composed)) {}
 
   // All of them, with a gradient where one is recorded. After a fused call this composes them; who needs that in every
-  // call asks with Query::composed and pays once.
+  // call asks with Query::weights and pays once.
   Var var() const;
   operator Var() const { return var(); }  // NOLINT: they are one
   // The numbers alone, after a fused call rebuilt from its log-sum-exp.

@@ -77,6 +77,11 @@ struct Scratch {
   explicit Scratch(Index each) : memory(Shape{thread_count(), each}), view{memory.data(), thread_count()} {}
 };
 
+// The keys as the kernels of weights take them. They do not look at the values.
+Tensor in_own_rows(const Tensor& key, const FusedOptions& options) {
+  return options.rows ? gathered_cache(key, options.rows) : key;
+}
+
 std::vector<Index> all_if_empty(std::vector<Index> list, Index count, const char* what) {
   for (const Index i : list)
     require(i >= 0 && i < count, "[fused_attention] {} {} is outside 0..{}", what, i, count - 1);
@@ -178,8 +183,7 @@ Tensor FusedAttention::weights(const std::vector<Index>& rows, const std::vector
     all_if_empty(rows, 1, "row");
     return kept_;
   }
-  // The other kernels take caches in their own rows only; the values are not looked at.
-  const Tensor key = options_->rows ? gathered_cache(key_, options_->rows) : key_;
+  const Tensor key = in_own_rows(key_, *options_);
   const AttentionInput in = input_of(query_, key, value_, *options_);
   const std::vector<Index> asked_rows = all_if_empty(rows, in.size.queries, "row"),
                            asked_heads = all_if_empty(heads, in.size.heads, "head");
@@ -191,7 +195,7 @@ Tensor FusedAttention::weights(const std::vector<Index>& rows, const std::vector
 }
 
 FusedAttention::Summaries FusedAttention::summaries(Index top_count) const {
-  const Tensor key = options_->rows ? gathered_cache(key_, options_->rows) : key_;
+  const Tensor key = in_own_rows(key_, *options_);
   const AttentionInput in = input_of(query_, key, value_, *options_);
   require(top_count >= 1 && top_count <= std::max<Index>(in.size.keys, 1),
           "[fused_attention] the top {} of {} keys does not exist", top_count, in.size.keys);

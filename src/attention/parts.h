@@ -80,10 +80,10 @@ struct Query {
   Mask visible;  // what may be seen of what the window shows, broadcastable to [batch, heads, n, m]; empty: all
   bool training = false;
   RandomKey key;  // for normalisers that sample
-  // The weights will be asked for: a fused step then keeps them instead of computing its scores a second time.
+  // The weights will be asked for and come with the call: a fused step keeps them; anything longer or with a gradient
+  // is composed, which has them, instead of fused and then composed a second time.
   bool weights = false;
-  // By the definition, even where a fused kernel could: the weights are then there with the call and not composed a
-  // second time. For losses over weights, and for tests.
+  // By the definition, even where a fused kernel could. For tests.
   bool composed = false;
 
   Index count() const { return vectors.size(2); }

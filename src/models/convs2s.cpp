@@ -145,7 +145,6 @@ Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var&
   Query query;
   query.vectors = mean_sum(through(layer.query, h), g);
   query.weights = true;  // they are taken in every call
-  query.composed = n > 1 || recording();
   const Attended result = attention_(query, encoded.memory);
   attended.push_back(reshape(result.weights, Shape{batch, n, m}));
   const Var context = reshape(result.read, Shape{batch, n, config_.embedding}) * encoded.root;

@@ -148,7 +148,6 @@ SourceAttention::Result SourceAttention::operator()(const Var& queries, Index po
   query.past = &past;
   query.training = random != nullptr;
   query.weights = true;  // they are taken in every call
-  query.composed = n > 1 || recording();
   if (random) query.key = random->next();
   const Attended attended = (*attention_)(query, memory);
   // A score without queries gives all of them the same row.

@@ -171,7 +171,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
       const bool layer_aligns = static_cast<Index>(i) == alignment_layer(), aligns = options.alignment && layer_aligns;
       Query query;
       query.vectors = y;
-      query.composed = aligns;
+      query.weights = aligns;
       Memory memory = layer.source.memory(read, source.lengths);
       if (layer_aligns) memory.gates = options.gates;
       const MultiHead::Result attended = layer.source(query, memory);
