@@ -115,6 +115,8 @@ Json read_json(const std::string& body) {
     const std::string_view text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
     const std::size_t begin = text.find("] ");
     refuse(400, "the body is not JSON: {}", text.substr(begin == std::string_view::npos ? 0 : begin + 2));
+  } catch (const Json::out_of_range&) {
+    refuse(400, "the JSON has a number that is too large");
   }
 }
 

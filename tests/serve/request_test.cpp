@@ -124,6 +124,7 @@ TEST(TranslateRequest, FaultsAreExplained) {
   EXPECT_TRUE(translate_refusal("{\"q\": ").starts_with("400 the body is not JSON: parse error at line 1"));
   EXPECT_TRUE(translate_refusal("{\"q\": \"\xff\"}").starts_with("400 the body is not JSON: "));
   EXPECT_TRUE(translate_refusal(R"({"q": "\ud800"})").starts_with("400 the body is not JSON: "));
+  EXPECT_EQ(translate_refusal(R"({"q": 1e999})"), "400 the JSON has a number that is too large");
   EXPECT_EQ(translate_refusal("[]"), "400 the body must be a JSON object, not array");
   EXPECT_EQ(translate_refusal("{}"), "400 q is missing: the text to translate, or a list of texts");
   EXPECT_EQ(translate_refusal(R"({"q": 7})"), "400 q must be a text or a list of texts, not a whole number");
