@@ -48,10 +48,11 @@ def fill_layer(layer, weights, name):
 
 def converted(folder):
     weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / "transformer.safetensors")
-    spec = TransformerSpec.from_config(Transformer.LAYERS, Transformer.HEADS, pre_norm=False)
+    spec = TransformerSpec.from_config(Transformer.LAYERS, Transformer.HEADS, pre_norm=True)
     for side, half in (("encoder", spec.encoder), ("decoder", spec.decoder)):
         for i, layer in enumerate(half.layer):
             fill_layer(layer, weights, f"{side}.layer{i}")
+        fill_norm(half.layer_norm, weights, side + ".norm")
         half.position_encodings.encodings = sinusoids(Transformer.LONGEST, weights["source.table"].size(1)).numpy()
     spec.encoder.embeddings[0].weight = weights["source.table"].numpy()
     spec.decoder.embeddings.weight = weights["target.table"].numpy()

@@ -1,4 +1,4 @@
-"""src/models/transformer.cpp in PyTorch (Vaswani et al. 2017): post-norm, output tied to the target's table."""
+"""src/models/transformer.cpp in PyTorch (Vaswani et al. 2017): pre-norm, output tied to the target's table."""
 
 import math
 
@@ -87,23 +87,24 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x, mask=None, source=None):
-        x = self.self_norm(x + self.dropout(self.self_attention(x, None if source else mask, causal=source is not None)))
+        read = self.self_attention(self.self_norm(x), None if source else mask, causal=source is not None)
+        x = x + self.dropout(read)
         return self.rest(x, mask, source)
 
     def step(self, x, keys, values, mask, source):
         batch, beam, width = x.shape
-        read, keys, values = self.self_attention.step(x.reshape(-1, 1, width), keys, values)
-        x = self.self_norm(x + read.view(batch, beam, width))
+        read, keys, values = self.self_attention.step(self.self_norm(x).reshape(-1, 1, width), keys, values)
+        x = x + read.view(batch, beam, width)
         return self.rest(x, mask, source), keys, values
 
     def rest(self, x, mask, source):
         if source:
-            x = self.source_norm(x + self.dropout(self.source_attention(x, *source, mask)))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+            x = x + self.dropout(self.source_attention(self.source_norm(x), *source, mask))
+        return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
 
 
 class Transformer(nn.Module):
-    LAYERS, HEADS, DROPOUT, LONGEST = 4, 4, 0.3, 256
+    LAYERS, HEADS, DROPOUT, LONGEST = 3, 4, 0.2, 256
 
     def __init__(self, weights):
         super().__init__()
@@ -116,6 +117,7 @@ class Transformer(nn.Module):
             return nn.ModuleList(Layer(weights, name, self.HEADS, self.DROPOUT, **more) for name in names)
 
         self.encoder, self.decoder = layers("encoder"), layers("decoder", source=True)
+        self.encoder_norm, self.decoder_norm = norm(weights, "encoder.norm"), norm(weights, "decoder.norm")
         self.dropout = nn.Dropout(self.DROPOUT)
         self.whole = compiled(self.logits)
 
@@ -127,14 +129,14 @@ class Transformer(nn.Module):
         x = self.embed(self.source, source)
         for layer in self.encoder:
             x = layer(x, mask)
-        return x
+        return self.encoder_norm(x)
 
     def logits(self, source, mask, previous):
         read = self.encode(source, mask)
         y = self.embed(self.target, previous)
         for layer in self.decoder:
             y = layer(y, mask, layer.source_attention.read(read))
-        return F.linear(y, self.target.weight)
+        return F.linear(self.decoder_norm(y), self.target.weight)
 
     def forward(self, source, lengths, previous):
         return self.whole(source, visible(lengths, source.size(1))[:, None, None], previous)
@@ -156,4 +158,4 @@ class Transformer(nn.Module):
             keys, values = (part.flatten(0, 1) for part in state[2 * i : 2 * i + 2])
             x, keys, values = layer.step(x, keys, values, mask, source[2 * i : 2 * i + 2])
             after += [keys.unflatten(0, previous.shape), values.unflatten(0, previous.shape)]
-        return F.linear(x, self.target.weight), tuple(after)
+        return F.linear(self.decoder_norm(x), self.target.weight), tuple(after)

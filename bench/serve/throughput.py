@@ -34,9 +34,10 @@ def demo_model(heed, folder):
         print("Training a small model for the benchmark (once)", file=sys.stderr, flush=True)
         subprocess.run([heed, "corpus", "grammar", corpus, "--pairs", "4000", "--force"], check=True, stdout=sys.stderr)
         files = [f"--{side}={corpus}/train.{language}" for side, language in (("source", "en"), ("target", "fr"))]
-        rate = ["--norm=pre", "--learning-rate=0.003", "--warm-up=100"]
+        size = ["--width=128", "--feed-forward=256", "--layers=4", "--decoder-layers=4", "--dropout=0.3"]
+        rate = ["--learning-rate=0.003", "--warm-up=100"]
         steps = ["--steps=500", "--validate-every=0", "--force"]
-        subprocess.run([heed, "train", "--model=transformer", *files, *rate, *steps, "--output", model], check=True)
+        subprocess.run([heed, "train", "--model=transformer", *files, *size, *rate, *steps, "--output", model], check=True)
     return model, corpus / "test.en"
 
 

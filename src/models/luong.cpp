@@ -11,7 +11,7 @@ LuongConfig checked(const LuongConfig& config) {
   return config;
 }
 
-Initialiser embedding_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::normal(0.1)); }
+Initialiser embedding_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::normal(1)); }
 Initialiser linear_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::glorot()); }
 
 LstmOptions lstm_options(const LuongConfig& config) {

@@ -229,8 +229,9 @@ std::unique_ptr<TranslationConfig> transformer_config(const std::string& preset)
   if (preset == "big") {
     config->width = 1024, config->feed_forward = 4096, config->heads = 16, config->dropout = 0.3;
   } else if (preset == "small") {
-    config->layers = config->decoder_layers = 4;
-    config->width = 128, config->feed_forward = 256, config->heads = 4, config->dropout = 0.3;
+    config->layers = config->decoder_layers = 3;
+    config->width = 256, config->feed_forward = 512, config->heads = 4, config->dropout = 0.2;
+    config->norm = "pre";  // learns without a long warm-up
   }
   return config;
 }

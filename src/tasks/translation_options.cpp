@@ -30,7 +30,10 @@ void require_known(const char* option, const std::string& value, const std::vect
 
 // What the models need differently.
 void set_defaults(TranslationTraining& training) {
-  if (training.model == "transformer") return;
+  if (training.model == "transformer") {
+    training.learning_rate = 2e-3;
+    return;
+  }
   training.schedule = "plateau";
   training.beta2 = 0.999;
 }

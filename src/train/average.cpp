@@ -1,15 +1,13 @@
 #include "heed/train/average.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/threads.h"
 #include "heed/kernels/optimise.h"
 
 namespace heed {
 
-WeightAverage::WeightAverage(const Parameters& parameters, double decay, bool bias_correction)
-    : decay_(decay), bias_correction_(bias_correction) {
+WeightAverage::WeightAverage(const Parameters& parameters, double decay) : decay_(decay) {
   require(decay >= 0 && decay < 1, "[average] decay must be in [0, 1), not {}", decay);
   for (const Parameters::Entry& entry : parameters.entries())
     averages_.push_back({entry.name, entry.var.value().copy()});
@@ -19,8 +17,7 @@ void WeightAverage::update(const Parameters& parameters) {
   require(!applied_, "[average] update was called before restore");
   check_fit(parameters);
   ++updates_;
-  const double weight =
-      bias_correction_ ? (1 - decay_) / (1 - std::pow(decay_, static_cast<double>(updates_))) : 1 - decay_;
+  const double weight = std::max(1 - decay_, 10 / (static_cast<double>(updates_) + 9));
   for (std::size_t i = 0; i < averages_.size(); ++i) {
     Tensor& average = averages_[i].tensor;
     kernels::average(average.size(), weight, parameters.entries()[i].var.value().data(), average.data());

@@ -7,14 +7,14 @@
 
 namespace heed {
 
-// The exponential moving average of the weights, for validation and the final model:
-//   a ← a + w (x − a),  w = 1 − decay, starting from the weights at construction;
-// with bias correction (as in Kingma, Ba 2015, section 3) the start counts nothing and
-//   w = (1 − decay) / (1 − decayᵗ),
-// which is the average Σ decayᵗ⁻ⁱ xᵢ (1 − decay), divided by 1 − decayᵗ, kept in corrected form.
+// A moving average of the weights, for validation and the final model:
+//   a ← a + w (x − a),  w = max(1 − decay, 10 / (t + 9)) at update t = 1, 2, …
+// At first it covers the last tenth of the updates, whatever their number (polynomial-decay averaging: Shamir, Zhang
+// 2013, with η = 9), so that it does not lag behind a young model; once that is longer than 1 / (1 − decay) updates it
+// is the exponential average. The weights at construction count nothing.
 class WeightAverage {
  public:
-  WeightAverage(const Parameters& parameters, double decay, bool bias_correction = false);
+  WeightAverage(const Parameters& parameters, double decay);
 
   // After each optimiser step. Not between apply and restore.
   void update(const Parameters& parameters);
@@ -34,7 +34,6 @@ class WeightAverage {
   void check_fit(const Parameters& parameters) const;
 
   double decay_;
-  bool bias_correction_;
   bool applied_ = false;
   Index updates_ = 0;
   std::vector<NamedTensor> averages_;  // in the parameters' order

@@ -66,7 +66,7 @@ TrainingLoop::TrainingLoop(Parameters& parameters, TrainingTask& task, ScheduleP
   require(options_.delay >= 1, "[train] an update takes at least 1 batch, not {}", options_.delay);
   require(options_.clip_norm >= 0, "[train] the norm to clip at must be 0 or more, not {}", options_.clip_norm);
   require(options_.show >= 1, "[train] log lines are at least 1 update apart, not {}", options_.show);
-  if (options_.smoothing != 0) average_.emplace(parameters_, options_.smoothing, true);
+  if (options_.smoothing != 0) average_.emplace(parameters_, options_.smoothing);
 }
 
 LoopResult TrainingLoop::run(const LoopFiles& files, TrainingLog& log) {

@@ -55,7 +55,7 @@ grep -qE '^der rote baum steht \|\|\| [0-3]-0 [0-3]-1 [0-3]-2 [0-3]-3$' output |
 "$heed" translate -m model -i one --alignment soft 2>/dev/null >output
 grep -qE '\|\|\| ([0-9.e-]+,){3}[0-9.e-]+ ' output || { fault 'soft alignment'; cat output; }
 "$heed" translate -m model -i one --draw 2>/dev/null >output
-expect 'draw' 'steht ' 'rote '
+expect 'draw' ' rote ' ' baum '
 
 # What a translation scores is what searching said of it.
 "$heed" translate -m model -i one --scores 2>/dev/null | sed 's/.*steht ||| \(-[0-9.]*\) .*/\1/' >searched
