@@ -4,10 +4,8 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
-#include <limits>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "heed/base/error.h"
 
@@ -16,16 +14,22 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kSteps = 8;            // classes between a size and its double: at most 12.5 % is unused
-constexpr std::size_t kClasses = 8 * 44;     // up to 2^50 bytes
-constexpr std::size_t kSmall = 64 * 1024;    // blocks up to this are kept per thread
-constexpr std::size_t kKeptPerThread = 128;  // of each small class; half go to the shared list beyond that
-constexpr std::size_t kWiderClasses = 4;     // a large request may take a block of up to 1.5 times its size
+constexpr std::size_t kSmall = 64 * 1024;    // blocks up to this come by class and are kept per thread
+constexpr std::size_t kKeptPerThread = 128;  // of each class; half go to the shared list beyond that
+constexpr std::size_t kSegment = 32 << 20;   // the heap of large blocks asks the system for at least so much
+constexpr std::size_t kLargest = std::size_t{1} << 50;
 
 // Stands right before the memory that is handed out.
 struct alignas(kAlignment) Block {
   std::size_t bytes;  // usable
-  std::uint32_t size_class;
-  Block* next;
+  Block* next;        // in its free list
+  // Of large blocks only:
+  Block* previous;  // in its free list
+  Block* below;     // the neighbour before it in its segment, null for the first
+  bool last;        // of its segment
+  bool free;
+
+  Block* above() { return last ? nullptr : reinterpret_cast<Block*>(reinterpret_cast<char*>(this + 1) + bytes); }
 };
 static_assert(sizeof(Block) == kAlignment);
 
@@ -60,9 +64,99 @@ struct FreeList {
   }
 };
 
+constexpr std::size_t kClasses = class_of(kSmall) + 1;
+
+// Large blocks, cut from segments of the system's memory: the best fit is split, and a freed block joins its free
+// neighbours, so that batches of every length share the same memory. Free blocks wait in lists by size class. Not locked.
+class Heap {
+ public:
+  // Null if no free block is large enough.
+  Block* take(std::size_t bytes) {
+    Block* const block = best_fit(bytes);
+    if (!block) return nullptr;
+    remove(block);
+    if (block->bytes >= bytes + sizeof(Block) + kLeastRest) {
+      Block* const rest = new (reinterpret_cast<char*>(block + 1) + bytes) Block;
+      rest->bytes = block->bytes - bytes - sizeof(Block);
+      rest->below = block;
+      rest->last = block->last;
+      if (Block* const after = rest->above()) after->below = rest;
+      block->bytes = bytes;
+      block->last = false;
+      insert(rest);
+    }
+    return block;
+  }
+  void give(Block* block) {
+    if (Block* const after = block->above(); after && after->free) {
+      remove(after);
+      swallow(block, after);
+    }
+    if (Block* const before = block->below; before && before->free) {
+      remove(before);
+      swallow(before, block);
+      block = before;
+    }
+    insert(block);
+  }
+  // A segment of so many usable bytes.
+  void add(void* segment, std::size_t bytes) {
+    Block* const block = new (segment) Block;
+    block->bytes = bytes;
+    block->below = nullptr;
+    block->last = true;
+    insert(block);
+  }
+  // Takes out a segment nothing of which is in use, or returns null.
+  Block* take_idle_segment() {
+    for (Block* const first : free_) {
+      for (Block* block = first; block; block = block->next) {
+        if (block->below != nullptr || !block->last) continue;
+        remove(block);
+        return block;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kLeastRest = 4096;  // what is left of a split block
+
+  Block* best_fit(std::size_t bytes) const {
+    for (std::size_t c = class_of(bytes); c < free_.size(); ++c) {
+      Block* best = nullptr;
+      for (Block* block = free_[c]; block; block = block->next)
+        if (block->bytes >= bytes && (!best || block->bytes < best->bytes)) best = block;
+      if (best) return best;
+    }
+    return nullptr;
+  }
+  void insert(Block* block) {
+    Block*& first = free_[class_of(block->bytes)];
+    block->free = true;
+    block->previous = nullptr;
+    block->next = first;
+    if (first) first->previous = block;
+    first = block;
+  }
+  void remove(Block* block) {
+    block->free = false;
+    if (block->next) block->next->previous = block->previous;
+    (block->previous ? block->previous->next : free_[class_of(block->bytes)]) = block->next;
+  }
+  static void swallow(Block* block, Block* after) {
+    block->bytes += sizeof(Block) + after->bytes;
+    block->last = after->last;
+    if (Block* const next = block->above()) next->below = block;
+  }
+
+  std::array<Block*, class_of(2 * kLargest)> free_{};
+};
+
 struct Shared {
   std::mutex mutex;
   std::array<FreeList, kClasses> free;
+  Heap heap;
   std::atomic<std::uint64_t> system_allocations{0};
   std::atomic<std::size_t> system_bytes{0}, in_use{0}, peak{0}, limit{0};
 
@@ -79,7 +173,7 @@ Shared& shared() {
 }
 
 struct ThreadCache {
-  std::array<FreeList, class_of(kSmall) + 1> free;
+  std::array<FreeList, kClasses> free;
   ~ThreadCache() { hand_over(); }
   void hand_over() {
     const std::lock_guard lock(shared().mutex);
@@ -100,31 +194,54 @@ ThreadCache* cache() {
   return &holder.cache;
 }
 
-Block* from_system(std::size_t size_class, std::size_t asked) {
-  Shared& all = shared();
-  const std::size_t bytes = bytes_of(size_class);
-  void* memory = std::aligned_alloc(kAlignment, bytes + sizeof(Block));
-  if (!memory) {  // what waits in the lists may be what is missing
-    trim();
-    memory = std::aligned_alloc(kAlignment, bytes + sizeof(Block));
-  }
-  require(memory != nullptr, "[memory] cannot allocate {} bytes ({} bytes in use)", asked, all.in_use.load());
-  all.system_allocations.fetch_add(1, std::memory_order_relaxed);
-  all.system_bytes.fetch_add(bytes + sizeof(Block), std::memory_order_relaxed);
-  Block* block = new (memory) Block;
-  block->bytes = bytes;
-  block->size_class = static_cast<std::uint32_t>(size_class);
+void* from_system(std::size_t bytes) {
+  void* const memory = std::aligned_alloc(kAlignment, bytes);
+  if (!memory) return nullptr;
+  shared().system_allocations.fetch_add(1, std::memory_order_relaxed);
+  shared().system_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  return memory;
+}
+
+Block* new_small(std::size_t size_class) {
+  void* const memory = from_system(bytes_of(size_class) + sizeof(Block));
+  if (!memory) return nullptr;
+  Block* const block = new (memory) Block;
+  block->bytes = bytes_of(size_class);
   return block;
 }
 
-Block* from_shared(std::size_t size_class) {
-  Shared& all = shared();
-  const std::lock_guard lock(all.mutex);
-  const bool small = bytes_of(size_class) <= kSmall;
-  const std::size_t widest = small ? size_class : std::min(size_class + kWiderClasses, kClasses - 1);
-  for (std::size_t c = size_class; c <= widest; ++c)
-    if (Block* block = all.free[c].pop()) return block;
+Block* small_block(std::size_t size_class) {
+  if (ThreadCache* local = cache())
+    if (Block* const block = local->free[size_class].pop()) return block;
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (Block* const block = shared().free[size_class].pop()) return block;
+  }
+  if (Block* const block = new_small(size_class)) return block;
+  trim();  // what waits may be what is missing
+  return new_small(size_class);
+}
+
+Block* new_large(std::size_t bytes) {
+  for (const std::size_t usable : {std::max(bytes, kSegment - sizeof(Block)), bytes}) {
+    void* const memory = from_system(usable + sizeof(Block));
+    if (!memory) continue;
+    shared().heap.add(memory, usable);
+    return shared().heap.take(bytes);
+  }
   return nullptr;
+}
+
+Block* large_block(std::size_t bytes) {
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (Block* const block = shared().heap.take(bytes)) return block;
+    if (Block* const block = new_large(bytes)) return block;
+  }
+  trim();
+  const std::lock_guard lock(shared().mutex);
+  return new_large(bytes);
 }
 
 void count_in(std::size_t bytes) {
@@ -138,20 +255,14 @@ void count_in(std::size_t bytes) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  require(bytes <= std::numeric_limits<std::size_t>::max() / 4 && class_of(bytes) < kClasses,
-          "[memory] cannot allocate {} bytes", bytes);
-  const std::size_t size_class = class_of(bytes);
+  require(bytes <= kLargest, "[memory] cannot allocate {} bytes", bytes);
   const std::size_t limit = shared().limit.load(std::memory_order_relaxed);
   if (limit != 0) [[unlikely]] {  // holds for kept blocks as for new ones
     const std::size_t used = shared().in_use.load(std::memory_order_relaxed);
-    require(used + bytes_of(size_class) <= limit, "[memory] cannot allocate {} bytes ({} bytes in use, limit {})",
-            bytes, used, limit);
+    require(used + bytes <= limit, "[memory] cannot allocate {} bytes ({} bytes in use, limit {})", bytes, used, limit);
   }
-  Block* block = nullptr;
-  if (bytes_of(size_class) <= kSmall)
-    if (ThreadCache* local = cache()) block = local->free[size_class].pop();
-  if (!block) block = from_shared(size_class);
-  if (!block) block = from_system(size_class, bytes);
+  Block* const block = bytes <= kSmall ? small_block(class_of(bytes)) : large_block(bytes);
+  require(block != nullptr, "[memory] cannot allocate {} bytes ({} bytes in use)", bytes, shared().in_use.load());
   count_in(block->bytes);
   return block + 1;
 }
@@ -161,18 +272,24 @@ void release(void* memory) noexcept {
   Block* block = static_cast<Block*>(memory) - 1;
   Shared& all = shared();
   all.in_use.fetch_sub(block->bytes, std::memory_order_relaxed);
-  ThreadCache* local = block->bytes <= kSmall ? cache() : nullptr;
-  if (local) {
-    FreeList& list = local->free[block->size_class];
-    list.push(block);
-    if (list.count <= kKeptPerThread) return;
-    // A thread that frees more than it allocates feeds the others through the shared list.
+  if (block->bytes > kSmall) {
     const std::lock_guard lock(all.mutex);
-    while (list.count > kKeptPerThread / 2) all.free[block->size_class].push(list.pop());
+    all.heap.give(block);
     return;
   }
+  const std::size_t size_class = class_of(block->bytes);
+  ThreadCache* const local = cache();
+  if (!local) {
+    const std::lock_guard lock(all.mutex);
+    all.free[size_class].push(block);
+    return;
+  }
+  FreeList& list = local->free[size_class];
+  list.push(block);
+  if (list.count <= kKeptPerThread) return;
+  // A thread that frees more than it allocates feeds the others through the shared list.
   const std::lock_guard lock(all.mutex);
-  all.free[block->size_class].push(block);
+  while (list.count > kKeptPerThread / 2) all.free[size_class].push(list.pop());
 }
 
 Statistics statistics() {
@@ -188,6 +305,7 @@ void trim() {
   const std::lock_guard lock(all.mutex);
   for (FreeList& list : all.free)
     while (Block* block = list.pop()) all.give_back(block);
+  while (Block* segment = all.heap.take_idle_segment()) all.give_back(segment);
 }
 
 void set_limit(std::size_t bytes) { shared().limit.store(bytes); }

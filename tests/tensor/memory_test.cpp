@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -14,7 +17,7 @@
 namespace heed::test {
 namespace {
 
-constexpr std::size_t kSmall = 1000, kLarge = 3'000'000;  // one is kept per thread, the other in the shared lists
+constexpr std::size_t kSmall = 1000, kLarge = 3'000'000;  // one is kept per thread, the other in the heap of all
 
 // The limit is one for the whole process: put back whatever a test does.
 struct LimitGuard {
@@ -73,6 +76,51 @@ TEST(Memory, FreedBlocksAreHandedOutAgain) {
     }
     EXPECT_EQ(memory::statistics().system_allocations, asked);
   }
+}
+
+// What one batch freed is cut anew for the next, whatever its length.
+TEST(Memory, LargeBlocksOfAllSizesShareTheirMemory) {
+  memory::trim();
+  { const memory::Buffer whole(24'000'000); }
+  const std::uint64_t asked = memory::statistics().system_allocations;
+  for (int round = 0; round < 3; ++round) {
+    {
+      std::vector<memory::Buffer> parts;
+      for (const std::size_t size : {7'000'000, 70'000, 9'000'000, 500'000, 7'000'000}) parts.emplace_back(size);
+      std::swap(parts[0], parts[3]);  // freed out of order
+    }
+    const memory::Buffer whole(24'000'000);
+  }
+  EXPECT_EQ(memory::statistics().system_allocations, asked);
+}
+
+TEST(Memory, BlocksStayApartThroughManyChanges) {
+  memory::trim();
+  const memory::Statistics before = memory::statistics();
+  struct Held {
+    memory::Buffer block;
+    std::size_t size;
+    unsigned char mark;
+  };
+  std::vector<Held> held;
+  std::mt19937 random(7);
+  for (int change = 0; change < 4000; ++change) {
+    if (held.size() < 40 && random() % 5 < 3) {
+      const std::size_t size = std::size_t{1} << (10 + random() % 12), bytes = size + random() % size;
+      held.push_back({memory::Buffer(bytes), bytes, static_cast<unsigned char>(random())});
+      std::memset(held.back().block.data(), held.back().mark, bytes);
+    } else if (!held.empty()) {
+      const std::size_t chosen = random() % held.size();
+      const auto* const bytes = static_cast<const unsigned char*>(held[chosen].block.data());
+      ASSERT_TRUE(std::all_of(bytes, bytes + held[chosen].size, [&](unsigned char b) { return b == held[chosen].mark; }))
+          << "change " << change;
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(chosen));
+    }
+  }
+  held.clear();
+  EXPECT_EQ(memory::statistics().bytes_in_use, before.bytes_in_use);
+  memory::trim();
+  EXPECT_EQ(memory::statistics().system_bytes, before.system_bytes);  // every neighbour was joined again
 }
 
 TEST(Memory, TrimGivesBack) {
