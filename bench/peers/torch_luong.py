@@ -45,11 +45,14 @@ class Luong(nn.Module):
         self.upper_bias = parameter(weights["decoder.layer1.bias"])
         self.key = linear(weights, "attention.score")
         self.combine = linear(weights, "combine")
-        self.output = linear(weights, "output")
+        self.output_bias = parameter(weights["output.bias"])
         self.decoder_step = compiled(self.advance)
 
     def drop(self, x):
         return F.dropout(x, self.DROPOUT, self.training)
+
+    def output(self, states):
+        return F.linear(states, self.target.weight, self.output_bias)
 
     def encode(self, source, lengths):
         """What the decoder reads, in reading order, which attention does not mind; the layers' last states."""

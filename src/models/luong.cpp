@@ -11,6 +11,8 @@ LuongConfig checked(const LuongConfig& config) {
   return config;
 }
 
+// A tied output multiplies by these vectors too: large ones let it learn from the first update on, where Glorot's output
+// weights, of deviation 0.016 for 8,000 words, learn next to nothing in the first epochs.
 Initialiser embedding_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::normal(1)); }
 Initialiser linear_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::glorot()); }
 
@@ -169,7 +171,7 @@ std::unique_ptr<TranslationConfig> luong_config(const std::string& preset) {
   auto config = std::make_unique<LuongConfig>();
   if (preset == "small") {
     config->layers = 2, config->embedding = 256, config->hidden = 256;
-    config->dropout = 0.3, config->initial_range = 0;
+    config->dropout = 0.3, config->initial_range = 0, config->tied = true;
     config->attention = composed_of("general");
   }
   return config;

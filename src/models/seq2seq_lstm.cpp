@@ -70,7 +70,7 @@ std::unique_ptr<TranslationConfig> seq2seq_lstm_config(const std::string& preset
   auto config = std::make_unique<Seq2SeqLstmConfig>();
   if (preset == "small") {
     config->layers = 2, config->embedding = 256, config->hidden = 512;
-    config->dropout = 0.3, config->initial_range = 0;
+    config->dropout = 0.3;
   }
   return config;
 }

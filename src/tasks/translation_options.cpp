@@ -30,10 +30,9 @@ void require_known(const char* option, const std::string& value, const std::vect
 
 // What the models need differently.
 void set_defaults(TranslationTraining& training) {
-  if (training.model == "transformer") {
+  if (training.model == "transformer" || training.model == "luong" || training.model == "seq2seq-lstm")
     training.learning_rate = 2e-3;
-    return;
-  }
+  if (training.model == "transformer") return;
   training.schedule = "plateau";
   training.beta2 = 0.999;
 }

@@ -7,9 +7,8 @@
 
 namespace heed::memory {
 
-// The pool all tensors and tape nodes come from. What is freed is kept and handed out again, so training stops asking
-// the system after its first steps. Small blocks are kept by size class, per thread and without a lock; large ones are
-// cut from a heap that all threads and sizes share.
+// The pool all tensors and tape nodes come from. What is freed is handed out again, so training stops asking the system
+// after its first steps: small blocks by size class, per thread and without a lock; large ones from a heap all share.
 
 struct Statistics {
   std::uint64_t system_allocations = 0;  // times the system was asked for memory
