@@ -11,8 +11,8 @@ LuongConfig checked(const LuongConfig& config) {
   return config;
 }
 
-// A tied output multiplies by these vectors too: large ones let it learn from the first update on, where Glorot's output
-// weights, of deviation 0.016 for 8,000 words, learn next to nothing in the first epochs.
+// A tied output multiplies by these vectors too: large ones let it learn from the first update on, where Glorot's
+// output weights, of deviation 0.016 for 8,000 words, learn next to nothing in the first epochs.
 Initialiser embedding_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::normal(1)); }
 Initialiser linear_start(const LuongConfig& config) { return uniform_or(config.initial_range, init::glorot()); }
 

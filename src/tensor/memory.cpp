@@ -67,7 +67,7 @@ struct FreeList {
 constexpr std::size_t kClasses = class_of(kSmall) + 1;
 
 // Large blocks, cut from segments of the system's memory: the best fit is split, and a freed block joins its free
-// neighbours, so that batches of every length share the same memory. Free blocks wait in lists by size class. Not locked.
+// neighbours, so that batches of every length share the same memory. Free blocks wait in lists by size class. No lock.
 class Heap {
  public:
   // Null if no free block is large enough.

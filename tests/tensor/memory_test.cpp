@@ -112,7 +112,8 @@ TEST(Memory, BlocksStayApartThroughManyChanges) {
     } else if (!held.empty()) {
       const std::size_t chosen = random() % held.size();
       const auto* const bytes = static_cast<const unsigned char*>(held[chosen].block.data());
-      ASSERT_TRUE(std::all_of(bytes, bytes + held[chosen].size, [&](unsigned char b) { return b == held[chosen].mark; }))
+      ASSERT_TRUE(
+          std::all_of(bytes, bytes + held[chosen].size, [&](unsigned char b) { return b == held[chosen].mark; }))
           << "change " << change;
       held.erase(held.begin() + static_cast<std::ptrdiff_t>(chosen));
     }
