@@ -25,8 +25,8 @@ struct TranslationTraining {
   std::string optimiser = "adam", schedule = "inverse-root";
   double learning_rate = 1e-3;
   Index warm_up = 400;
-  double beta2 = 0.98, weight_decay = 0, clip_norm = 1, label_smoothing = 0.1, smoothing = 0.998,
-         alignment_weight = 0.1;
+  double beta2 = 0.98, weight_decay = 0, clip_norm = 1, label_smoothing = 0.1;
+  double smoothing = 0.998, alignment_weight = 0.1;
   Index delay = 1;
   // When something happens: "500" or "500u" updates, "2e" passes over the data, "0" never.
   std::string validate_every = "1e", save_every = "500u";
