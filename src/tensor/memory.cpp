@@ -66,6 +66,11 @@ struct FreeList {
 
 constexpr std::size_t kClasses = class_of(kSmall) + 1;
 
+// What is set aside for so many bytes: a class, or in the heap whole units of alignment.
+constexpr std::size_t rounded(std::size_t bytes) {
+  return bytes <= kSmall ? bytes_of(class_of(bytes)) : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 // Large blocks, cut from segments of the system's memory: the best fit is split, and a freed block joins its free
 // neighbours, so that batches of every length share the same memory. Free blocks wait in lists by size class. No lock.
 class Heap {
@@ -233,7 +238,6 @@ Block* new_large(std::size_t bytes) {
 }
 
 Block* large_block(std::size_t bytes) {
-  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   {
     const std::lock_guard lock(shared().mutex);
     if (Block* const block = shared().heap.take(bytes)) return block;
@@ -256,12 +260,12 @@ void count_in(std::size_t bytes) {
 
 void* allocate(std::size_t bytes) {
   require(bytes <= kLargest, "[memory] cannot allocate {} bytes", bytes);
-  const std::size_t limit = shared().limit.load(std::memory_order_relaxed);
+  const std::size_t size = rounded(bytes), limit = shared().limit.load(std::memory_order_relaxed);
   if (limit != 0) [[unlikely]] {  // holds for kept blocks as for new ones
     const std::size_t used = shared().in_use.load(std::memory_order_relaxed);
-    require(used + bytes <= limit, "[memory] cannot allocate {} bytes ({} bytes in use, limit {})", bytes, used, limit);
+    require(used + size <= limit, "[memory] cannot allocate {} bytes ({} bytes in use, limit {})", bytes, used, limit);
   }
-  Block* const block = bytes <= kSmall ? small_block(class_of(bytes)) : large_block(bytes);
+  Block* const block = size <= kSmall ? small_block(class_of(size)) : large_block(size);
   require(block != nullptr, "[memory] cannot allocate {} bytes ({} bytes in use)", bytes, shared().in_use.load());
   count_in(block->bytes);
   return block + 1;

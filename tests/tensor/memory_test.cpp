@@ -146,6 +146,12 @@ TEST(Memory, AskingBeyondTheLimitIsAnErrorWithTheSize) {
   memory::release(memory::allocate(kSmall));  // what fits is still given
 }
 
+TEST(Memory, TheLimitCountsWhatIsSetAside) {
+  const LimitGuard guard;
+  memory::set_limit(memory::statistics().bytes_in_use + 1030);  // the class of 1030 bytes is larger
+  EXPECT_THROW(memory::allocate(1030), Error);
+}
+
 TEST(Memory, TheLimitHoldsForKeptBlocksToo) {
   const LimitGuard guard;
   { const memory::Buffer kept(kLarge); }
