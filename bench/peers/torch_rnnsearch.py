@@ -42,7 +42,7 @@ class RnnSearch(nn.Module):
         self.context = parameter(weights["decoder.input"])
         self.recurrent = parameter(weights["decoder.recurrent"])
         self.readout = linear(weights, "readout")
-        self.output = linear(weights, "output")
+        self.output_bias = parameter(weights["output.bias"])
         self.encoder_step = compiled(gru)
         self.decoder_step = compiled(self.advance)
 
@@ -91,7 +91,8 @@ class RnnSearch(nn.Module):
         return context, torch.lerp(h, n, z)
 
     def predicted(self, features):
-        return self.output(self.drop(self.readout(features).unflatten(-1, (-1, 2)).amax(-1)))
+        units = self.drop(self.readout(features).unflatten(-1, (-1, 2)).amax(-1))
+        return F.linear(units, self.target.weight, self.output_bias)
 
     def forward(self, source, lengths, previous):
         memory, start = self.encode(source, lengths)

@@ -90,7 +90,7 @@ double Updates::run(const PairBatch& batch, bool dropout) {
     const Sentences source = rows_of(batch.source, begin, end), previous = rows_of(batch.previous, begin, end);
     const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
     const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
-    return cross_entropy(forced.logits, expected, {.label_smoothing = kSmoothing, .average = false});
+    return forced.words.cross_entropy(expected, {.label_smoothing = kSmoothing, .average = false});
   });
   const auto words = static_cast<double>(batch.target_words);
   const double norm = global_norm(result.gradients, small_.parameters) / words;

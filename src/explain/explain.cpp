@@ -218,8 +218,8 @@ void Explainer::read_forced(std::span<const Sentence> sentences, std::span<Trace
     std::vector<TracedAttention> traced;
     const TeacherForced read =
         bundle_->model->forward(with_end(sources, chosen), forced.previous,
-                                {.alignment = given, .logits = given, .trace = options.attentions ? &traced : nullptr});
-    const Tensor words = given ? log_probabilities_of(read.logits.value()).contiguous() : Tensor();
+                                {.alignment = given, .words = given, .trace = options.attentions ? &traced : nullptr});
+    const Tensor words = given ? log_probabilities_of(read.words.logits().value()).contiguous() : Tensor();
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       Trace& trace = traces[chosen[row]];
       const Index sentence = static_cast<Index>(row), n = static_cast<Index>(targets[chosen[row]].size()) + 1,

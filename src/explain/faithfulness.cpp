@@ -7,7 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "heed/autograd/ops/loss.h"
+#include "heed/autograd/tensor_math.h"
 
 namespace heed {
 namespace {
@@ -82,8 +82,8 @@ class Erasures {
       const std::vector<std::vector<std::int32_t>> targets(end - begin, previous);
       const TeacherForced forced =
           model_.forward(padded(std::span(sources_).subspan(begin, end - begin)), padded(targets));
-      const Index vocabulary = forced.logits.size(-1), rows = forced.logits.size() / vocabulary;
-      const Tensor logs = log_probabilities_of(forced.logits.value().reshape(Shape{rows, vocabulary}));
+      const Tensor logits = as_rows(forced.words.logits().value()), logs = log_probabilities_of(logits);
+      const Index rows = logits.size(0), vocabulary = logits.size(1);
       for (Index row = 0; row < rows; ++row)
         log_probabilities_[begin * to(steps()) + to(row)] =
             static_cast<double>(logs.data()[row * vocabulary + pair_.target[to(row % steps())]]);
@@ -182,10 +182,9 @@ Tensor attention_gradients(const TranslationModel& model, const TokenPair& pair)
     }
     ForwardOptions options;
     options.gates = Var::leaf(Tensor(Shape{end - begin, end, with_end}, Real{1}));
-    const Var logits = model.forward(padded(sources), padded(targets), options).logits;
-    at_once = batch_of(n, logits.size(-1));
-    const Tensor gradient =
-        backward(cross_entropy(logits, expected, {.average = false})).of(options.gates).contiguous();
+    const WordScores words = model.forward(padded(sources), padded(targets), options).words;
+    at_once = batch_of(n, words.vocabulary());
+    const Tensor gradient = backward(words.cross_entropy(expected, {.average = false})).of(options.gates).contiguous();
     for (Index t = begin; t < end; ++t)
       for (Index j = 0; j + 1 < with_end; ++j)
         result.data()[t * (with_end - 1) + j] = std::abs(gradient.data()[((t - begin) * end + t) * with_end + j]);

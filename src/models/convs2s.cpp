@@ -151,11 +151,12 @@ Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var&
   return mean_sum(through(layer.context, context), h);
 }
 
-Var ConvS2S::predicted(const Var& x, const Var& alignment, const Encoded& encoded, Random* random) const {
+WordScores ConvS2S::predicted(const Var& x, const Var& alignment, const Encoded& encoded, Random* random) const {
   const Affine& output = encoded.weights->output;
   const Var features = dropped(through(encoded.weights->decoder_out, x), config_.dropout, random);
-  const Var logits = config_.tied ? target_.logits(features) + output.bias : through(output, features);
-  return config_.copy ? copying_(features, logits, alignment, encoded.words) : logits;
+  const WordScores words = config_.tied ? WordScores(features, target_.table(), output.bias, {.b = true})
+                                        : WordScores(features, output.weight, output.bias);
+  return config_.copy ? copying_(features, words.logits(), alignment, encoded.words) : words;
 }
 
 namespace {
@@ -196,9 +197,9 @@ TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previou
   TeacherForced result;
   const bool wanted = options.alignment || config_.copy || config_.losses.coverage > 0;
   const Var alignment = wanted ? mean_of(attended) : Var();
-  if (options.logits) result.logits = predicted(x, alignment, encoded, options.random);
+  if (options.words) result.words = predicted(x, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
-  if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.logits, previous);
+  if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.words, previous);
   return result;
 }
 
@@ -222,7 +223,7 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
     x = mean_sum(attend(layer, h, g, encoded, attended), x);
   }
   const Var alignment = mean_of(attended);
-  const Var logits = predicted(x, alignment, encoded, nullptr);
+  const Var logits = predicted(x, alignment, encoded, nullptr).logits();
   ++state.position;
   return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
           alignment.value().reshape(Shape{rows, encoded.memory.size()})};

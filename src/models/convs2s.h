@@ -93,7 +93,7 @@ class ConvS2S final : public TranslationModel {
   // √½ (h + attention), h [batch, n, hidden] and g [batch, n, embedding]; the weights [batch, n, m] go to `attended`.
   Var attend(const Weights::DecoderLayer& layer, const Var& h, const Var& g, const Encoded& encoded,
              std::vector<Var>& attended) const;
-  Var predicted(const Var& x, const Var& alignment, const Encoded& encoded, Random* random) const;
+  WordScores predicted(const Var& x, const Var& alignment, const Encoded& encoded, Random* random) const;
 
   ConvS2SConfig config_;
   Embedding source_, source_positions_, target_, target_positions_;

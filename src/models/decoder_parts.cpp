@@ -40,10 +40,10 @@ Ids following(const Sentences& previous) {
 }
 
 // log p(y | s) of each sentence less the mean of the others', for every step of it: [batch, n].
-Tensor advantages(const Var& logits, const Sentences& previous) {
+Tensor advantages(const WordScores& scores, const Sentences& previous) {
   const NoGradient off;
   const Index batch = previous.batch(), n = previous.longest();
-  const Var words = pick(log_softmax(logits.detached()), following(previous)) * Var(real_places(previous));
+  const Var words = pick(log_softmax(scores.logits()), following(previous)) * Var(real_places(previous));
   const Tensor rewards = sum(words, 1).value().contiguous();
   double total = 0;
   for (const Real reward : rewards.values()) total += static_cast<double>(reward);
@@ -119,7 +119,10 @@ WordOutput::WordOutput(const Scope& scope, Index in, const Embedding& target, bo
     free_ = Linear(scope, in, vocabulary, {.initialise = initialise});
     return;
   }
-  require(in == width, "[output] the words' vectors of width {} cannot be the output's weights of width {}", width, in);
+  require(in == width,
+          "[output] the words' vectors of width {} cannot be the output's weights of width {}; give both one width, or "
+          "set tied to false",
+          width, in);
   target_ = target;
   bias_ = scope.parameter("bias", Shape{vocabulary}, init::zeros());
 }
@@ -180,7 +183,7 @@ void AttentionLosses::visit(Fields& field) {
   field("coverage-loss", coverage, "weight of the loss of looking twice (See et al. 2017; 0: none)");
 }
 
-Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const Var& logits,
+Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
                       const Sentences& previous) {
   Var total;
   const auto add = [&](const Var& term) { total = total ? total + term : term; };
@@ -194,7 +197,7 @@ Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& reco
     add(scale(sum(looked_twice * Var(real)), static_cast<Real>(losses.coverage)));
   }
   if (record.sampled.empty()) return total;
-  const Tensor advantage = advantages(logits, previous);
+  const Tensor advantage = advantages(words, previous);
   for (const AttentionRecord::Sampled& each : record.sampled) {
     const Index end = each.first + each.log_probability.size(1);
     const Var mask(real.slice(1, each.first, end).contiguous());

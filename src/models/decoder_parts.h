@@ -40,7 +40,9 @@ class WordOutput {
  public:
   WordOutput() = default;
   WordOutput(const Scope& scope, Index in, const Embedding& target, bool tied, const Initialiser& initialise);
-  Var operator()(const Var& x) const { return tied_ ? target_.logits(x) + bias_ : free_(x); }
+  WordScores operator()(const Var& x) const {
+    return tied_ ? WordScores(x, target_.table(), bias_, {.b = true}) : WordScores(x, free_.weight(), free_.bias());
+  }
 
  private:
   bool tied_ = false;
@@ -97,7 +99,7 @@ struct AttentionLosses {
 // The sum over the real words, of the coverage loss and, where positions were sampled, of Xu et al. 2015's estimator:
 // a sentence's reward is log p(y | s), its baseline the mean of the other sentences' rewards. Empty if there is
 // nothing to add.
-Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const Var& logits,
+Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
                       const Sentences& previous);
 
 // See, Liu, Manning 2017: words may be copied from the source; one vocabulary for both sides.

@@ -131,9 +131,9 @@ Var Luong::unfed_states(const Encoded& encoded, const Sentences& previous, Rando
   return combine_(joined(concat(contexts, 1), top));
 }
 
-Var Luong::predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const {
-  const Var logits = output_(dropped(states, config_.dropout, random));
-  return config_.copy ? copying_(states, logits, weights, encoded.words) : logits;
+WordScores Luong::predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const {
+  const WordScores words = output_(dropped(states, config_.dropout, random));
+  return config_.copy ? copying_(states, words.logits(), weights, encoded.words) : words;
 }
 
 TeacherForced Luong::forward(const Sentences& source, const Sentences& previous, const ForwardOptions& options) const {
@@ -144,10 +144,10 @@ TeacherForced Luong::forward(const Sentences& source, const Sentences& previous,
                                            : unfed_states(encoded, previous, options.random, record);
   TeacherForced result;
   const Var alignment = options.alignment || config_.copy ? record.alignment() : Var();
-  if (options.logits) result.logits = predicted(states, alignment, encoded, options.random);
+  if (options.words) result.words = predicted(states, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
-  if (options.random) result.penalty = attention_penalty(config_.losses, record, result.logits, previous);
+  if (options.random) result.penalty = attention_penalty(config_.losses, record, result.words, previous);
   return result;
 }
 
@@ -157,7 +157,7 @@ Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& prev
   advance(state, config_.input_feeding ? word_gates(embedded) : embedded, nullptr);
   const Var top = reshape(decoder_.output(state.layers), Shape{rows, 1, config_.hidden});
   const Attentional now = attend(top, state.position, encoded, state.past, nullptr);
-  const Var logits = predicted(now.states, now.attended.weights, encoded, nullptr);
+  const Var logits = predicted(now.states, now.attended.weights, encoded, nullptr).logits();
   if (config_.input_feeding) state.attentional = reshape(now.states, Shape{rows, config_.hidden});
   state.past = now.attended.past;
   ++state.position;

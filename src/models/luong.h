@@ -79,7 +79,7 @@ class Luong final : public TranslationModel {
   // h̃ of all steps [batch, n, hidden]; what was attended to goes into the record.
   Var fed_states(const Encoded& encoded, const Sentences& previous, Random* random, AttentionRecord& record) const;
   Var unfed_states(const Encoded& encoded, const Sentences& previous, Random* random, AttentionRecord& record) const;
-  Var predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const;
+  WordScores predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const;
 
   LuongConfig config_;
   Embedding source_, target_;

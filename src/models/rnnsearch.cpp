@@ -69,9 +69,10 @@ typename RnnSearch<Layer>::Encoded RnnSearch<Layer>::encode(const Sentences& sou
 }
 
 template <class Layer>
-Var RnnSearch<Layer>::predicted(const Var& features, const Var& weights, const Encoded& encoded, Random* random) const {
-  const Var logits = output_(dropped(maxout(readout_(features)), config_.dropout, random));
-  return config_.copy ? copying_(features, logits, weights, encoded.words) : logits;
+WordScores RnnSearch<Layer>::predicted(const Var& features, const Var& weights, const Encoded& encoded,
+                                       Random* random) const {
+  const WordScores words = output_(dropped(maxout(readout_(features)), config_.dropout, random));
+  return config_.copy ? copying_(features, words.logits(), weights, encoded.words) : words;
 }
 
 // Only what depends on the state before is done step by step; words' shares of the gates come before the loop, the
@@ -100,10 +101,10 @@ TeacherForced RnnSearch<Layer>::forward(const Sentences& source, const Sentences
   const Var features = transpose(concat({stack(states, 0), embedded, stack(contexts, 0)}, -1), 0, 1);
   TeacherForced result;
   const Var alignment = options.alignment || config_.copy ? record.alignment() : Var();
-  if (options.logits) result.logits = predicted(features, alignment, encoded, options.random);
+  if (options.words) result.words = predicted(features, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
-  if (options.random) result.penalty = attention_penalty(config_.losses, record, result.logits, previous);
+  if (options.random) result.penalty = attention_penalty(config_.losses, record, result.words, previous);
   return result;
 }
 
@@ -116,7 +117,7 @@ Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, cons
       attention_(alone(before), state.position, encoded.memory, state.past, nullptr);
   const Var context = reshape(attended.read, Shape{rows, 2 * config_.hidden});
   const Var features = alone(concat({before, embedded, context}, -1));
-  const Var logits = predicted(features, attended.weights, encoded, nullptr);
+  const Var logits = predicted(features, attended.weights, encoded, nullptr).logits();
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);
   state = {decoder_.step(context, state.cell, gates), attended.past, state.position + 1};
   return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
@@ -132,7 +133,7 @@ std::unique_ptr<TranslationConfig> rnnsearch_config(const std::string& preset) {
   auto config = std::make_unique<RnnSearchConfig>();
   if (preset == "small") {
     config->embedding = 256, config->hidden = 256, config->maxout = 256;
-    config->dropout = 0.3, config->initial_deviation = 0;
+    config->dropout = 0.3, config->initial_deviation = 0, config->tied = true;
   }
   return config;
 }

@@ -69,7 +69,7 @@ class RnnSearch final : public TranslationModel {
  private:
   Encoded encode(const Sentences& source, Random* random) const;
   // Log-probabilities or logits [batch, n, vocabulary] of [s_{i-1}; E y_{i-1}; c_i] [batch, n, ·].
-  Var predicted(const Var& features, const Var& weights, const Encoded& encoded, Random* random) const;
+  WordScores predicted(const Var& features, const Var& weights, const Encoded& encoded, Random* random) const;
 
   RnnSearchConfig config_;
   Embedding source_, target_;

@@ -70,7 +70,7 @@ Seq2SeqGru::Encoded Seq2SeqGru::encode(const Sentences& source, Random* random) 
           context_readout_(context)};
 }
 
-Var Seq2SeqGru::predicted(const Var& states, const Var& embedded, const Encoded& encoded, Random* random) const {
+WordScores Seq2SeqGru::predicted(const Var& states, const Var& embedded, const Encoded& encoded, Random* random) const {
   const Var of_context = reshape(encoded.readout, Shape{states.size(0), 1, 2 * config_.maxout});
   const Var units = dropped(maxout(readout_(joined(states, embedded)) + of_context), config_.dropout, random);
   return output_(config_.rank > 0 ? narrow_(units) : units);
@@ -83,7 +83,7 @@ TeacherForced Seq2SeqGru::forward(const Sentences& source, const Sentences& prev
   GruWeights weights = decoder_.weights();
   weights.bias = encoded.gates;
   const Var states = gru(embedded, weights, encoded.start, decoder_.form(), {previous.lengths}).outputs;
-  return {options.logits ? predicted(states, embedded, encoded, options.random) : Var(), {}, {}};
+  return {options.words ? predicted(states, embedded, encoded, options.random) : WordScores(), {}, {}};
 }
 
 Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids& previous) const {
@@ -91,7 +91,7 @@ Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids&
   const auto alone = [rows](const Var& x) { return reshape(x, Shape{rows, 1, x.size(-1)}); };
   const Var embedded = target_(previous);
   state.hidden = decoder_.step(embedded, state.hidden, encoded.gates);
-  const Var logits = predicted(alone(state.hidden), alone(embedded), encoded, nullptr);
+  const Var logits = predicted(alone(state.hidden), alone(embedded), encoded, nullptr).logits();
   return {logits.value().reshape(Shape{rows, config_.target_vocabulary}), {}};
 }
 

@@ -63,7 +63,7 @@ class Seq2SeqGru final : public TranslationModel {
  private:
   Encoded encode(const Sentences& source, Random* random) const;
   // Logits of states and words' vectors [batch, n, ·].
-  Var predicted(const Var& states, const Var& embedded, const Encoded& encoded, Random* random) const;
+  WordScores predicted(const Var& states, const Var& embedded, const Encoded& encoded, Random* random) const;
 
   Seq2SeqGruConfig config_;
   Embedding source_, target_;

@@ -56,12 +56,12 @@ TeacherForced Seq2SeqLstm::forward(const Sentences& source, const Sentences& pre
   const Encoded encoded = encode(source, options.random);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   const Var top = decoder_(embedded, encoded.layers, {previous.lengths}, dropping(options.random)).outputs;
-  return {options.logits ? output_(dropped(top, config_.dropout, options.random)) : Var(), {}, {}};
+  return {options.words ? output_(dropped(top, config_.dropout, options.random)) : WordScores(), {}, {}};
 }
 
 Decoding::Step Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previous) const {
   state.layers = decoder_.step(target_(previous), state.layers);
-  return {output_(decoder_.output(state.layers)).value(), {}};
+  return {output_(decoder_.output(state.layers)).logits().value(), {}};
 }
 
 namespace {

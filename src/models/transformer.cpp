@@ -182,7 +182,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
     x = around(layer.feed_forward_norm, x, options.random,
                [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
   }
-  if (options.logits) result.logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
+  if (options.words) result.words = predicted(x);
   return result;
 }
 
@@ -191,6 +191,10 @@ Transformer::Encoded Transformer::encode(const Sentences& source) const {
   Encoded result;
   for (const DecoderLayer& layer : decoder_) result.source.push_back(layer.source.memory(read, source.lengths));
   return result;
+}
+
+WordScores Transformer::predicted(const Var& x) const {
+  return {pre_norm_ ? decoder_norm_(x) : x, output_table_.table(), {}, {.b = true}};
 }
 
 Transformer::State Transformer::begin(const Encoded&) const { return {std::vector<Memory>(decoder_.size()), 0}; }
@@ -216,8 +220,7 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
     });
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
   }
-  const Var logits = output_table_.logits(pre_norm_ ? decoder_norm_(x) : x);
-  result.words = logits.value().reshape(Shape{rows, config_.target_vocabulary});
+  result.words = predicted(x).logits().value().reshape(Shape{rows, config_.target_vocabulary});
   ++state.position;
   return result;
 }

@@ -86,6 +86,7 @@ class Transformer final : public TranslationModel {
   Var feed(const FeedForward& layer, const Var& x, Random* random) const;
   Var embed(const Embedding& table, const Ids& ids, Index first, Random* random) const;
   Var encoded(const Sentences& source, const ForwardOptions& options) const;
+  WordScores predicted(const Var& x) const;
   Index alignment_layer() const;
 
   TransformerConfig config_;

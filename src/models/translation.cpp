@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
 
@@ -32,6 +33,18 @@ const TranslationSystem& translation_system_named(const std::string& name) {
     known.push_back(system.name);
   }
   fail("[model] there is no model {}{}", name, did_you_mean(name, known));
+}
+
+Var WordScores::logits() const {
+  if (logits_) return logits_;
+  if (!flip_.b) return linear(x_, weight_, bias_);
+  const Var scores = matmul(x_, weight_, flip_);
+  return bias_ ? scores + bias_ : scores;
+}
+
+Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) const {
+  return logits_ ? heed::cross_entropy(logits_, expected, options)
+                 : linear_cross_entropy(x_, weight_, bias_, expected, options, flip_);
 }
 
 Tensor log_probabilities_of(const Tensor& logits) {

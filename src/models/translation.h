@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/autograd/ops/loss.h"
 #include "heed/base/fields.h"
 #include "heed/base/random.h"
 #include "heed/nn/parameters.h"
@@ -42,18 +43,40 @@ struct TracedAttention {
 struct ForwardOptions {
   Random* random = nullptr;                       // given in training: dropout and sampling are on
   bool alignment = false;                         // the alignment is wanted, with its gradient
-  bool logits = true;                             // false: nobody wants them, only what is attended to
+  bool words = true;                              // false: nobody wants them, only what is attended to
   std::vector<TracedAttention>* trace = nullptr;  // if given, every attention of the model is added to it
   // Factors, all 1, on the weights that the alignment is made of, [batch, n, m]; for their gradient, which is that of
   // the result with respect to the weights, times the weights, summed over the heads and layers they come from.
   Var gates = {};
 };
 
+// Logits of the next word at every position, x W + b: made when they are asked for, since a loss can do with a few rows
+// of them at a time.
+class WordScores {
+ public:
+  WordScores() = default;
+  // Made already, such as a copying model's log-probabilities.
+  WordScores(Var logits) : logits_(std::move(logits)) {}  // NOLINT: logits are scores
+  // x [..., in], W [in, vocabulary] or, with flip.b, [vocabulary, in], b [vocabulary] or empty.
+  WordScores(Var x, Var weight, Var bias, Transposed flip = {})
+      : x_(std::move(x)), weight_(std::move(weight)), bias_(std::move(bias)), flip_(flip) {}
+
+  Var logits() const;  // [..., vocabulary]
+  Var cross_entropy(const Ids& expected, const CrossEntropy& options = {}) const;
+  Index vocabulary() const { return logits_ ? logits_.size(-1) : weight_.size(flip_.b ? 0 : 1); }
+  explicit operator bool() const { return logits_ || x_; }
+
+ private:
+  Var logits_;
+  Var x_, weight_, bias_;
+  Transposed flip_;
+};
+
 struct TeacherForced {
-  Var logits;     // [batch, n, target vocabulary]; may be log-probabilities (a copying model's are); empty if unwanted
-  Var alignment;  // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
-                  // where nobody asked and it would cost something
-  Var penalty;    // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
+  WordScores words;  // [batch, n, target vocabulary]; empty if unwanted
+  Var alignment;     // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
+                     // where nobody asked and it would cost something
+  Var penalty;       // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
 };
 
 // One decoding in progress: rows of hypotheses, each over one of the sources. At the start row i belongs to source i.

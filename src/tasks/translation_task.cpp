@@ -106,7 +106,7 @@ Var TranslationTask::loss(Index shard, Index shards, Random& random) const {
   const Sentences source = rows_of(batch_.source, begin, end), previous = rows_of(batch_.previous, begin, end);
   TeacherForced forced = bundle_.model->forward(source, previous, {.random = &random, .alignment = guided});
   const Ids expected = batch_.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
-  Var loss = cross_entropy(forced.logits, expected, {.label_smoothing = training_.label_smoothing, .average = false});
+  Var loss = forced.words.cross_entropy(expected, {.label_smoothing = training_.label_smoothing, .average = false});
   if (forced.penalty) loss = loss + forced.penalty;
   if (guided) {
     require(static_cast<bool>(forced.alignment), "--alignments: {} has no attention to guide", bundle_.name);
@@ -136,7 +136,7 @@ double TranslationTask::cross_entropy_of_validation() {
     const NoGradient off;
     const PairBatch& batch = validation_[i];
     const TeacherForced forced = bundle_.model->forward(batch.source, batch.previous);
-    losses[i] = static_cast<double>(cross_entropy(forced.logits, batch.expected, {.average = false}).value().item());
+    losses[i] = static_cast<double>(forced.words.cross_entropy(batch.expected, {.average = false}).value().item());
   });
   double loss = 0;
   Index words = 0;

@@ -125,7 +125,7 @@ std::vector<TranslationScore> Translator::score(std::span<const std::string> sou
     const double share = std::log(static_cast<double>(models_.size()));
     for (std::size_t k = 0; k < models_.size(); ++k) {
       const Tensor words =
-          log_probabilities_of(models_[k]->forward(source, target.previous).logits.value()).contiguous();
+          log_probabilities_of(models_[k]->forward(source, target.previous).words.logits().value()).contiguous();
       const Index vocabulary = words.size(-1);
       for (std::size_t i = 0; i < logs.size(); ++i) {
         const Index at = static_cast<Index>(i) * vocabulary + target.expected.ids.data()[i];

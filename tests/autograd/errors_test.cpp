@@ -253,6 +253,26 @@ const std::vector<WrongCall>& wrong_calls() {
          cross_entropy(matrix, ids({0, 1}), {.label_smoothing = 1.5});
        },
        "[cross_entropy] label smoothing 1.5 is outside [0, 1)"},
+      {"linear_cross_entropy",
+       [] {
+         linear_cross_entropy(matrix, zeros(Shape{3, 4}), {}, ids({0, 4}));
+       },
+       "[linear_cross_entropy] target 4 is outside the 4 classes"},
+      {"linear_cross_entropy",
+       [] {
+         linear_cross_entropy(matrix, zeros(Shape{3, 4}), {}, ids({0, 1}), {}, {.b = true});
+       },
+       "[linear_cross_entropy] input [2, 3] does not fit weights [3, 4] and targets [2]"},
+      {"linear_cross_entropy",
+       [] {
+         linear_cross_entropy(matrix, zeros(Shape{3, 4}), list, ids({0, 1}));
+       },
+       "[linear_cross_entropy] bias [5] does not fit 4 classes"},
+      {"linear_cross_entropy",
+       [] {
+         linear_cross_entropy(matrix, cube, {}, ids({0, 1}));
+       },
+       "[linear_cross_entropy] weights [2, 3, 4] are not a matrix"},
 
       {"conv1d", [] { conv1d(cube, cube); },
        "[conv1d] the input [2, 3, 4] has 4 channels, the weight [2, 3, 4] takes 3"},

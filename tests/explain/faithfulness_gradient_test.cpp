@@ -26,7 +26,7 @@ TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
     ForwardOptions options;
     options.gates = Var(gates);
     const NoGradient off;
-    const Tensor logits = tiny.model->forward(source, previous, options).logits.value();
+    const Tensor logits = tiny.model->forward(source, previous, options).words.logits().value();
     const Index vocabulary = logits.size(-1);
     return static_cast<double>(
         log_probabilities_of(logits.reshape(Shape{n, vocabulary})).at({t, pair.target[static_cast<std::size_t>(t)]}));

@@ -12,7 +12,7 @@ namespace heed::test {
 namespace {
 
 Tensor logits_of(const TinyModel& tiny, const Sentences& source, const Sentences& previous) {
-  return tiny.model->forward(source, previous).logits.value().contiguous();
+  return tiny.model->forward(source, previous).words.logits().value().contiguous();
 }
 
 // L layers of width k see 1 + L (k - 1) words of the target, no more and no fewer.
@@ -36,7 +36,7 @@ TEST(ConvS2SModel, OnlyTheEncodersGradientIsScaled) {
   const Sentences source = some_sources(), previous = some_previous();
   EXPECT_TRUE(same_bits(logits_of(scaled, source, previous), logits_of(plain, source, previous)));
   const auto gradients = [&](const TinyModel& tiny) {
-    return backward(cross_entropy(tiny.model->forward(source, previous).logits, expected_after(previous)));
+    return backward(tiny.model->forward(source, previous).words.cross_entropy(expected_after(previous)));
   };
   const Gradients a = gradients(scaled), b = gradients(plain);
   const Real factor = 1.0 / (2 * 2);  // two decoder layers

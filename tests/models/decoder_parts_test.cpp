@@ -63,7 +63,7 @@ TEST(HardAttention, LearnsFromItsChoices) {
 TEST(Copying, IsADistributionOverOneVocabulary) {
   for (const char* system : {"rnnsearch", "luong", "convs2s"}) {
     TinyModel tiny({system, {{"copy", "true"}}});
-    const Tensor logits = tiny.model->forward(some_sources(), some_previous()).logits.value().contiguous();
+    const Tensor logits = tiny.model->forward(some_sources(), some_previous()).words.logits().value().contiguous();
     for (Index row = 0; row < logits.size(0) * logits.size(1); ++row) {
       double total = 0;
       for (Index word = 0; word < kTargetWords; ++word)
@@ -78,13 +78,13 @@ TEST(Copying, MixesTheGeneratorAndTheSource) {
   TinyModel tiny({"rnnsearch", {{"copy", "true"}}}), generator({"rnnsearch", {}});
   copy_values(tiny.parameters, generator.parameters);
   const auto log_probabilities = [&](const TinyModel& model) {
-    return log_probabilities_of(model.model->forward(source, previous).logits.value().contiguous());
+    return log_probabilities_of(model.model->forward(source, previous).words.logits().value().contiguous());
   };
   set(tiny.parameters, "copy.bias", {1000});
   EXPECT_LE(distance(log_probabilities(tiny), log_probabilities(generator)), 1e-5);
   set(tiny.parameters, "copy.bias", {-1000});
   const TeacherForced copied = tiny.model->forward(source, previous, {.alignment = true});
-  const Tensor weights = copied.alignment.value().contiguous(), logits = copied.logits.value().contiguous();
+  const Tensor weights = copied.alignment.value().contiguous(), logits = copied.words.logits().value().contiguous();
   for (Index t = 0; t < 2; ++t) {
     EXPECT_NEAR(std::exp(logits.at({0, t, 7})), weights.at({0, t, 0}) + weights.at({0, t, 2}), 1e-5);
     EXPECT_NEAR(std::exp(logits.at({0, t, 3})), weights.at({0, t, 1}), 1e-5);

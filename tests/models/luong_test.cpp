@@ -23,8 +23,8 @@ double difference(const Settings& a, const Settings& b, const std::function<void
   }
   if (prepare) prepare(other.parameters);
   const Sentences source = some_sources(), previous = some_previous();
-  return distance(one.model->forward(source, previous).logits.value().contiguous(),
-                  other.model->forward(source, previous).logits.value().contiguous());
+  return distance(one.model->forward(source, previous).words.logits().value().contiguous(),
+                  other.model->forward(source, previous).words.logits().value().contiguous());
 }
 
 TEST(LuongModel, AWindowWiderThanTheSourceIsGlobal) {
@@ -58,10 +58,10 @@ TEST(LuongModel, FeedingNothingIsNotFeeding) {
     std::copy(numbers.begin(), numbers.end(), Tensor(entry.var.value()).data());
   }
   const Sentences source = some_sources(), previous = sentences({{1, 4, 8}, {1, 9, 10}, {1, 5, 6}});
-  const Tensor without = unfed.model->forward(source, previous).logits.value().contiguous();
-  EXPECT_GT(distance(fed.model->forward(source, previous).logits.value().contiguous(), without), 1e-3);
+  const Tensor without = unfed.model->forward(source, previous).words.logits().value().contiguous();
+  EXPECT_GT(distance(fed.model->forward(source, previous).words.logits().value().contiguous(), without), 1e-3);
   fill(fed.parameters, "decoder.layer0.input", 0);
-  EXPECT_LE(distance(fed.model->forward(source, previous).logits.value().contiguous(), without), 1e-5);
+  EXPECT_LE(distance(fed.model->forward(source, previous).words.logits().value().contiguous(), without), 1e-5);
 }
 
 // Reading backwards what is written backwards is reading: turned round twice, a sentence is the same. Each sentence
@@ -71,12 +71,12 @@ TEST(LuongModel, ReversingTwiceIsTheIdentity) {
     const TinyModel backwards({system, {}}), forwards({system, {{"reverse-source", "false"}}});
     const Sentences previous = some_previous(9);
     const Sentences turned = sentences({{2, 9, 4, 7, 3}, {2}, {2, 6, 5}}, 8);
-    EXPECT_LE(distance(backwards.model->forward(some_sources(10), previous).logits.value().contiguous(),
-                       forwards.model->forward(turned, previous).logits.value().contiguous()),
+    EXPECT_LE(distance(backwards.model->forward(some_sources(10), previous).words.logits().value().contiguous(),
+                       forwards.model->forward(turned, previous).words.logits().value().contiguous()),
               1e-5)
         << system;
-    EXPECT_GT(distance(forwards.model->forward(some_sources(10), previous).logits.value().contiguous(),
-                       forwards.model->forward(turned, previous).logits.value().contiguous()),
+    EXPECT_GT(distance(forwards.model->forward(some_sources(10), previous).words.logits().value().contiguous(),
+                       forwards.model->forward(turned, previous).words.logits().value().contiguous()),
               1e-3)
         << system;
   }

@@ -72,9 +72,9 @@ TEST(RnnSearchModel, WithoutTheQuerysMapEveryStepLooksAlike) {
 TEST(RnnSearchModel, TheReadoutUsesTheStateBefore) {
   TinyModel model({"rnnsearch", {}});
   const Sentences source = some_sources(), previous = some_previous();
-  const Tensor before = model.model->forward(source, previous).logits.value().contiguous();
+  const Tensor before = model.model->forward(source, previous).words.logits().value().contiguous();
   fill(model.parameters, "decoder.recurrent", 0.3);
-  const Tensor after = model.model->forward(source, previous).logits.value().contiguous();
+  const Tensor after = model.model->forward(source, previous).words.logits().value().contiguous();
   EXPECT_TRUE(same_bits(before.slice(1, 0, 1).contiguous(), after.slice(1, 0, 1).contiguous()));
   EXPECT_GT(distance(before.slice(1, 1, 2).contiguous(), after.slice(1, 1, 2).contiguous()), 1e-3);
 }
@@ -87,7 +87,8 @@ TEST(RnnSearchModel, SaysWhatIsWrong) {
   EXPECT_EQ(make({{"hidden", "0"}}), "[rnnsearch] hidden must be positive, not 0");
   EXPECT_EQ(make({{"dropout", "1"}}), "[rnnsearch] a dropout of 1 is outside 0..1");
   EXPECT_EQ(make({{"tied", "true"}, {"maxout", "3"}}),
-            "[output] the words' vectors of width 4 cannot be the output's weights of width 3");
+            "[output] the words' vectors of width 4 cannot be the output's weights of width 3; "
+            "give both one width, or set tied to false");
   RnnSearchConfig config = tiny();
   config.copy = true, config.target_vocabulary = 12;
   Parameters parameters;

@@ -14,7 +14,7 @@ TEST(Seq2SeqGruModel, TheTwoSensesOfTheUpdateGateAreOneNegation) {
   TinyModel keeps({"seq2seq-gru", {}}), takes({"seq2seq-gru", {{"update", "takes"}}});
   const Sentences source = some_sources(), previous = some_previous();
   const auto logits = [&](const TinyModel& tiny) {
-    return tiny.model->forward(source, previous).logits.value().contiguous();
+    return tiny.model->forward(source, previous).words.logits().value().contiguous();
   };
   EXPECT_GT(distance(logits(keeps), logits(takes)), 1e-3);
   for (const char* name : {"encoder.input", "encoder.recurrent", "encoder.bias", "decoder.input", "decoder.recurrent",
@@ -31,8 +31,8 @@ TEST(Seq2SeqGruModel, TheTwoSensesOfTheUpdateGateAreOneNegation) {
 TEST(Seq2SeqGruModel, TheContextIsThereAtEveryStep) {
   const Sentences previous = sentences({{1, 4, 8, 5}});
   const auto difference = [&](TinyModel& tiny) {
-    const Tensor a = tiny.model->forward(sentences({{3, 7, 4, 2}}), previous).logits.value().contiguous();
-    const Tensor b = tiny.model->forward(sentences({{9, 5, 2}}), previous).logits.value().contiguous();
+    const Tensor a = tiny.model->forward(sentences({{3, 7, 4, 2}}), previous).words.logits().value().contiguous();
+    const Tensor b = tiny.model->forward(sentences({{9, 5, 2}}), previous).words.logits().value().contiguous();
     return distance(a, b);
   };
   const std::vector<std::string> ways{"start.weight", "decoder.context.weight", "readout.context.weight"};

@@ -27,7 +27,7 @@ Sentences one_sentence(const std::vector<std::int32_t>& ids) {
 
 Tensor logits(const TransformerConfig& config, const Sentences& source, const Sentences& previous) {
   Parameters parameters(7);
-  return Transformer(Scope(parameters), config).forward(source, previous).logits.value().contiguous();
+  return Transformer(Scope(parameters), config).forward(source, previous).words.logits().value().contiguous();
 }
 
 bool same_bits(const Tensor& a, const Tensor& b) { return std::equal(a.data(), a.data() + a.size(), b.data()); }

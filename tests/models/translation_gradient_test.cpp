@@ -29,7 +29,7 @@ TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {
     Random random(1);
     const ForwardOptions options{.random = samples ? nullptr : &random, .alignment = true};
     const TeacherForced forced = tiny.model->forward(source, previous, options);
-    Var total = cross_entropy(forced.logits, expected);
+    Var total = forced.words.cross_entropy(expected);
     if (forced.alignment) total = total + sum(square(forced.alignment));
     return forced.penalty ? total + forced.penalty : total;
   };

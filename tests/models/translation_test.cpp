@@ -33,7 +33,7 @@ Ids word(const Sentences& sentences, Index t) {
   return sentences.ids.slice(1, t, t + 1).contiguous().reshape(Shape{sentences.batch()});
 }
 Tensor log_probabilities(const TeacherForced& forced) {
-  const Tensor logits = forced.logits.value().contiguous();
+  const Tensor logits = forced.words.logits().value().contiguous();
   return log_probabilities_of(logits.reshape(Shape{logits.size(0) * logits.size(1), logits.size(2)}))
       .reshape(logits.shape());
 }
@@ -55,6 +55,18 @@ TEST_P(EveryVariant, RepeatedStepsAreForward) {
       EXPECT_LE(distance(row(step.weights, b), row(forced.alignment.value(), b, t)), 1e-6);
     }
   }
+}
+
+// The loss of scores that are never there together is that of the logits.
+TEST_P(EveryVariant, LosesWhatItsLogitsLose) {
+  const TinyModel tiny(GetParam());
+  const Sentences source = some_sources(), previous = some_previous();
+  const WordScores words = tiny.model->forward(source, previous).words;
+  const Ids expected = expected_after(previous);
+  EXPECT_EQ(words.vocabulary(), kTargetWords);
+  const CrossEntropy options{.label_smoothing = 0.1, .average = false};
+  EXPECT_NEAR(static_cast<double>(words.cross_entropy(expected, options).value().item()),
+              static_cast<double>(cross_entropy(words.logits(), expected, options).value().item()), 1e-4);
 }
 
 TEST_P(EveryVariant, RowsAreChosenRepeatedAndDropped) {
@@ -101,11 +113,11 @@ TEST_P(EveryVariant, AWordDoesNotKnowThoseAfterIt) {
   const TinyModel tiny(GetParam());
   const Sentences source = sentences({{3, 7, 4, 9, 2}, {5, 2}});
   const Sentences one = sentences({{1, 4, 8, 5, 3}, {1, 9, 10, 3, 6}});
-  const Tensor before = tiny.model->forward(source, one).logits.value().contiguous();
+  const Tensor before = tiny.model->forward(source, one).words.logits().value().contiguous();
   for (Index t = 1; t < 5; ++t) {
     Sentences other{one.ids.copy(), one.lengths};
     other.ids.data()[t] = 6, other.ids.data()[5 + t] = 7;
-    const Tensor after = tiny.model->forward(source, other).logits.value().contiguous();
+    const Tensor after = tiny.model->forward(source, other).words.logits().value().contiguous();
     for (Index b = 0; b < 2; ++b) {
       for (Index i = 0; i < t; ++i) EXPECT_TRUE(same_bits(row(before, b, i), row(after, b, i))) << t << " at " << i;
       EXPECT_GT(distance(row(before, b, t), row(after, b, t)), 0) << t;
@@ -118,8 +130,8 @@ TEST_P(EveryVariant, NamesWhatATraceHas) {
   const Sentences source = some_sources(), previous = some_previous();
   std::vector<TracedAttention> trace, alone;
   const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true, .trace = &trace});
-  const TeacherForced unwanted = tiny.model->forward(source, previous, {.logits = false, .trace = &alone});
-  EXPECT_FALSE(unwanted.logits);
+  const TeacherForced unwanted = tiny.model->forward(source, previous, {.words = false, .trace = &alone});
+  EXPECT_FALSE(unwanted.words);
   const std::vector<std::string> names = tiny.model->attention_names();
   ASSERT_EQ(trace.size(), names.size());
   ASSERT_EQ(alone.size(), names.size());
@@ -175,7 +187,10 @@ TEST_P(EveryVariant, TrainingIsReproducibleAndDropsNumbers) {
   const TinyModel tiny(variant);
   const auto logits = [&](std::uint64_t seed) {
     Random random(seed);
-    return tiny.model->forward(some_sources(), some_previous(), {.random = &random}).logits.value().contiguous();
+    return tiny.model->forward(some_sources(), some_previous(), {.random = &random})
+        .words.logits()
+        .value()
+        .contiguous();
   };
   EXPECT_TRUE(same_bits(logits(1), logits(1)));
   EXPECT_GT(distance(logits(1), logits(2)), 0);
@@ -197,7 +212,7 @@ TEST_P(EverySystem, LearnsAFewPairsByHeart) {
   int step = 0;
   for (; step < 400; ++step) {
     Random random(1);
-    const Var now = cross_entropy(model->forward(source, previous, {.random = &random}).logits, expected);
+    const Var now = model->forward(source, previous, {.random = &random}).words.cross_entropy(expected);
     loss = static_cast<double>(now.value().item());
     if (loss < 0.02) break;
     optimiser.step(parameters, backward(now), Real{0.02F});

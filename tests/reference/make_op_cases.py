@@ -514,6 +514,26 @@ def _(draw):
     return [draw.normal(shape) * 2], attributes, loss
 
 
+@op("linear_cross_entropy")
+def _(draw):
+    width, classes, biased = draw.integer(1, 5), draw.integer(2, 20), draw.case != 4
+    shape = draw.shape(2, 3, width)
+    targets = draw.ids(shape[:-1], classes)
+    flip, smoothing = draw.case % 2 == 1, [0.0, 0.1, 0.25, 0.2, 0.3][draw.case]
+    attributes = {"targets": targets, "label_smoothing": smoothing, "average": draw.case != 2, "flip": flip}
+    if draw.case in (1, 2):
+        attributes["ignore"] = int(np.ravel(targets)[-1] + 1) % classes  # the last target always takes part
+
+    def loss(x, weight, bias=None):
+        rows = F.linear(x.reshape(-1, width), weight if flip else weight.t(), bias)
+        reduction, ignore = "mean" if attributes["average"] else "sum", attributes.get("ignore", -1)
+        wanted = torch.tensor(targets).reshape(-1)
+        return F.cross_entropy(rows, wanted, ignore_index=ignore, label_smoothing=smoothing, reduction=reduction)
+
+    inputs = [draw.normal(shape), draw.normal([classes, width] if flip else [width, classes])]
+    return inputs + [draw.normal([classes])] * biased, attributes, loss
+
+
 # Convolutions and pooling: channels last here, in the middle in PyTorch ----------------------------------------------
 
 

@@ -24,7 +24,8 @@ class TranslationTestSetTest : public testing::Test {
   void put(const char* name, const char* text) const { write_file(folder_.path() / name, text); }
   // A model with the weights it was born with, in a folder.
   std::filesystem::path model(const std::string& name) const {
-    TranslationPlan plan = plan_translation({{"model", name, ""}, {"embedding", "8", ""}, {"hidden", "8", ""}});
+    TranslationPlan plan =
+        plan_translation({{"model", name, ""}, {"embedding", "8", ""}, {"hidden", "8", ""}, {"tied", "false", ""}});
     const TranslationBundle bundle =
         make_translation(name, std::move(plan.config), train_words({file("s")}, {}), train_words({file("t")}, {}), 3);
     const ModelFolder made = create_translation_folder(folder_.path() / name, bundle, {}, false);

@@ -1,45 +1,143 @@
 #include "heed/autograd/ops/loss.h"
 
+#include <algorithm>
+
+#include "heed/autograd/tensor_math.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/reduce.h"
 #include "heed/kernels/softmax.h"
 
 namespace heed {
+namespace {
 
 // Label smoothing (Szegedy et al. 2016): q = (1-ε) [target] + ε/V;  loss = -Σ q log p = log Σ exp x - Σ q x
+struct Expected {
+  Ids ids;                          // contiguous
+  std::vector<std::int32_t> taken;  // those that take part
+  std::vector<Index> rows;          // and where they stand
+  kernels::TargetWeights weights;
+  Real factor;  // of each target's loss
+};
+
+Expected expected_of(const char* op, const Ids& targets, Index classes, const CrossEntropy& options) {
+  const double smoothing = options.label_smoothing;
+  require(smoothing >= 0 && smoothing < 1, "[{}] label smoothing {} is outside [0, 1)", op, smoothing);
+  require(!options.spare_target || classes > 1, "[{}] smoothing over other classes needs at least 2", op);
+  Expected expected;
+  expected.ids = targets.contiguous();
+  for (Index row = 0; row < expected.ids.size(); ++row) {
+    const std::int32_t id = expected.ids.data()[row];
+    if (id == options.ignore) continue;
+    require(id >= 0 && id < classes, "[{}] target {} is outside the {} classes", op, id, classes);
+    expected.taken.push_back(id);
+    expected.rows.push_back(row);
+  }
+  const double each =
+      options.spare_target ? smoothing / static_cast<double>(classes - 1) : smoothing / static_cast<double>(classes);
+  expected.weights = {static_cast<Real>(1 - each * static_cast<double>(classes)), static_cast<Real>(each),
+                      options.ignore};
+  const bool divided = options.average && !expected.taken.empty();
+  expected.factor = divided ? Real{1} / static_cast<Real>(expected.taken.size()) : Real{1};
+  return expected;
+}
+
+double total_of(const Real* values, Index n) {
+  double total = 0;
+  for (Index i = 0; i < n; ++i) total += static_cast<double>(values[i]);
+  return total;
+}
+
+}  // namespace
+
 Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropy& options) {
   require(logits.rank() >= 1 && logits.size(-1) > 0 && targets.shape() == logits.shape().without(-1),
           "[cross_entropy] targets {} do not fit logits {}", targets.shape(), logits.shape());
-  const double smoothing = options.label_smoothing;
-  require(smoothing >= 0 && smoothing < 1, "[cross_entropy] label smoothing {} is outside [0, 1)", smoothing);
   const Index classes = logits.size(-1), rows = targets.size();
-  require(!options.spare_target || classes > 1, "[cross_entropy] smoothing over other classes needs at least 2");
-  const Ids wanted_ids = targets.contiguous();
-  Index counted = 0;
-  for (const std::int32_t id : wanted_ids.values()) {
-    if (id == options.ignore) continue;
-    require(id >= 0 && id < classes, "[cross_entropy] target {} is outside the {} classes", id, classes);
-    ++counted;
-  }
-
-  const double each =
-      options.spare_target ? smoothing / static_cast<double>(classes - 1) : smoothing / static_cast<double>(classes);
-  const kernels::TargetWeights weights{static_cast<Real>(1 - each * static_cast<double>(classes)),
-                                       static_cast<Real>(each), options.ignore};
-  const Real factor = options.average && counted > 0 ? Real{1} / static_cast<Real>(counted) : Real{1};
+  const Expected expected = expected_of("cross_entropy", targets, classes, options);
 
   Tensor x = logits.value().contiguous();
-  Tensor log_sum(wanted_ids.shape()), loss(wanted_ids.shape());
-  kernels::cross_entropy(rows, classes, x.data(), wanted_ids.data(), weights, log_sum.data(), loss.data());
-  double total = 0;
-  for (const Real value : loss.values()) total += static_cast<double>(value);
+  Tensor log_sum(targets.shape()), loss(targets.shape());
+  kernels::cross_entropy(rows, classes, x.data(), expected.ids.data(), expected.weights, log_sum.data(), loss.data());
+  const double total = total_of(loss.data(), rows) * static_cast<double>(expected.factor);
 
-  return record("cross_entropy", Tensor::scalar(static_cast<Real>(total * static_cast<double>(factor))), {logits},
-                [x, wanted_ids, log_sum, weights, factor, rows, classes](const Tensor& dy) mutable {
-                  const Tensor factors(wanted_ids.shape(), factor * dy.item());
+  return record("cross_entropy", Tensor::scalar(static_cast<Real>(total)), {logits},
+                [x, ids = expected.ids, log_sum, weights = expected.weights, factor = expected.factor, rows,
+                 classes](const Tensor& dy) mutable {
+                  const Tensor factors(ids.shape(), factor * dy.item());
                   Tensor dx = x.unique() ? x : Tensor(x.shape());  // over the logits if no one else holds them
-                  kernels::cross_entropy_backward(rows, classes, x.data(), wanted_ids.data(), weights, log_sum.data(),
+                  kernels::cross_entropy_backward(rows, classes, x.data(), ids.data(), weights, log_sum.data(),
                                                   factors.data(), dx.data());
                   x = Tensor();
                   return grads(std::move(dx));
+                });
+}
+
+namespace {
+
+// So many rows of logits are made together: few enough to be in cache when their gradients are made and used, many
+// enough for products at full speed (docs/decisions/0012).
+constexpr Index kRowsTogether = 128;
+
+}  // namespace
+
+// With L = x W + b and the loss's gradient dL of some rows at hand, dx = dL Wᵀ, dW += xᵀ dL and db += Σ dL follow at
+// once. The loss is a number, so that backward has but to scale them.
+Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const Ids& targets,
+                         const CrossEntropy& options, Transposed flip) {
+  require(weight.rank() == 2 && weight.size() > 0 && !flip.a, "[linear_cross_entropy] weights {} are not a matrix",
+          weight.shape());
+  const Index in = weight.size(flip.b ? 1 : 0), classes = weight.size(flip.b ? 0 : 1);
+  require(x.rank() >= 1 && x.size(-1) == in && targets.shape() == x.shape().without(-1),
+          "[linear_cross_entropy] input {} does not fit weights {} and targets {}", x.shape(), weight.shape(),
+          targets.shape());
+  require(!bias || bias.shape() == Shape{classes}, "[linear_cross_entropy] bias {} does not fit {} classes",
+          bias.shape(), classes);
+  const Expected expected = expected_of("linear_cross_entropy", targets, classes, options);
+  const Index rows = static_cast<Index>(expected.rows.size()), together = std::min(rows, kRowsTogether);
+  const auto wanted = [](const Var& input) { return recording() && input.wants_gradient(); };
+
+  const Tensor given = as_rows(x.value()).contiguous(), w = weight.value().contiguous();
+  const Tensor b = bias ? bias.value().contiguous() : Tensor();
+  Tensor dx = wanted(x) ? Tensor(x.shape(), 0) : Tensor(), dw = wanted(weight) ? Tensor(weight.shape(), 0) : Tensor(),
+         db = wanted(bias) ? Tensor(bias.shape(), 0) : Tensor();
+  Tensor inputs(Shape{together, in}), logits(Shape{together, classes}), log_sum(Shape{together}), loss(Shape{together}),
+      of_inputs(Shape{together, in}), of_bias(Shape{classes});
+  const Tensor factors(Shape{together}, expected.factor);
+  const kernels::Matrix matrix{w.data(), w.size(1), flip.b}, turned{w.data(), w.size(1), !flip.b};
+  double total = 0;
+  for (Index begin = 0; begin < rows; begin += together) {
+    const Index n = std::min(together, rows - begin);
+    const std::int32_t* const ids = expected.taken.data() + begin;
+    const Index* const places = expected.rows.data() + begin;
+    for (Index i = 0; i < n; ++i) std::copy_n(given.data() + places[i] * in, in, inputs.data() + i * in);
+    kernels::gemm(n, classes, in, 1, {inputs.data(), in}, matrix, 0, logits.data(), classes);
+    if (b) kernels::bias_activation(Activation::identity, n, classes, logits.data(), b.data(), logits.data());
+    kernels::cross_entropy(n, classes, logits.data(), ids, expected.weights, log_sum.data(), loss.data());
+    total += total_of(loss.data(), n);
+    if (!dx && !dw && !db) continue;
+
+    kernels::cross_entropy_backward(n, classes, logits.data(), ids, expected.weights, log_sum.data(), factors.data(),
+                                    logits.data());
+    if (dx) {
+      kernels::gemm(n, in, classes, 1, {logits.data(), classes}, turned, 0, of_inputs.data(), in);
+      for (Index i = 0; i < n; ++i) std::copy_n(of_inputs.data() + i * in, in, dx.data() + places[i] * in);
+    }
+    const kernels::Matrix left{inputs.data(), in, !flip.b}, right{logits.data(), classes, flip.b};
+    if (dw && flip.b) kernels::gemm(classes, in, n, 1, right, left, 1, dw.data(), in);
+    if (dw && !flip.b) kernels::gemm(in, classes, n, 1, left, right, 1, dw.data(), classes);
+    if (db) {
+      kernels::sum(1, n, classes, logits.data(), of_bias.data());
+      kernels::accumulate(classes, of_bias.data(), db.data());
+    }
+  }
+
+  const double mean = total * static_cast<double>(expected.factor);
+  return record("linear_cross_entropy", Tensor::scalar(static_cast<Real>(mean)), {x, weight, bias},
+                [dx, dw, db](const Tensor& dy) mutable {
+                  for (Tensor* gradient : {&dx, &dw, &db})
+                    if (*gradient && dy.item() != 1)
+                      kernels::scale(gradient->size(), dy.item(), gradient->data(), gradient->data());
+                  return grads(std::move(dx), std::move(dw), std::move(db));
                 });
 }
 
