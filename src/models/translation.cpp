@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
 
@@ -36,10 +35,7 @@ const TranslationSystem& translation_system_named(const std::string& name) {
 }
 
 Var WordScores::logits() const {
-  if (logits_) return logits_;
-  if (!flip_.b) return linear(x_, weight_, bias_);
-  const Var scores = matmul(x_, weight_, flip_);
-  return bias_ ? scores + bias_ : scores;
+  return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_);
 }
 
 Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) const {

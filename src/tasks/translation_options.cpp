@@ -30,8 +30,7 @@ void require_known(const char* option, const std::string& value, const std::vect
 
 // What the models need differently.
 void set_defaults(TranslationTraining& training) {
-  if (training.model == "transformer" || training.model == "luong" || training.model == "seq2seq-lstm")
-    training.learning_rate = 2e-3;
+  if (training.model != "convs2s" && training.model != "seq2seq-gru") training.learning_rate = 2e-3;
   if (training.model == "transformer") return;
   training.schedule = "plateau";
   training.beta2 = 0.999;

@@ -40,12 +40,12 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
       });
 }
 
-Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation) {
-  require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(0),
+Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation, Transposed flip) {
+  require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(flip.b ? 1 : 0),
           "[linear] input {} does not fit weight {}", x.shape(), weight.shape());
-  const Index out = weight.size(1);
+  const Index out = weight.size(flip.b ? 0 : 1);
   require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape(), weight.shape());
-  const Tensor input = as_rows(x.value()), w = weight.value();
+  const Tensor input = as_rows(x.value()), w = flip.b ? transposed(weight.value()) : weight.value();
   const Index rows = input.size(0);
   const Shape shape = x.shape().with(-1, out);
   const bool plain = activation == Activation::identity;
@@ -66,7 +66,7 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
   }
 
   const auto closure = [input = kept_if(weight.wants_gradient(), input), w = kept_if(x.wants_gradient(), w), saved,
-                        activation, rows, out, plain](const Tensor& dy, Wanted wanted) {
+                        activation, rows, out, plain, flip, matrix = weight.shape()](const Tensor& dy, Wanted wanted) {
     Tensor dz = dy.reshape(Shape{rows, out});
     if (!plain) {
       Tensor before(dz.shape());
@@ -77,7 +77,7 @@ Var linear(const Var& x, const Var& weight, const Var& bias, Activation activati
     Gradient dw;
     if (wanted(0)) dx = product(dz, transposed(w), "linear").reshape(dy.shape().with(-1, w.size(0)));
     if (wanted(1)) {
-      dw = Gradient::of_products(Shape{input.size(1), out}, {{input, dz}});
+      dw = Gradient::of_products(matrix, {flip.b ? ProductGradient{dz, input} : ProductGradient{input, dz}});
       if (rows > kRowsOfAStep) dw.settle();
     }
     if (wanted(2)) {

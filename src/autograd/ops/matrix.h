@@ -12,7 +12,9 @@ struct Transposed {
 Var matmul(const Var& a, const Var& b, Transposed transposed = {});
 
 using Activation = kernels::Unary;
-// f(x W + b): x [..., in], W [in, out], b [out] or an empty Var. Bias and activation are one pass.
-Var linear(const Var& x, const Var& weight, const Var& bias = {}, Activation activation = Activation::identity);
+// f(x W + b): x [..., in], W [in, out] or, with flip.b, [out, in], b [out] or an empty Var. Bias and activation are one
+// pass.
+Var linear(const Var& x, const Var& weight, const Var& bias = {}, Activation activation = Activation::identity,
+           Transposed flip = {});
 
 }  // namespace heed

@@ -42,9 +42,11 @@ const RegisterOps ops{
       {{Shape{2, 4}, Shape{4, 3}, Shape{3}}, {{"activation", "relu"}}},
       {{Shape{2, 4}, Shape{4, 3}, Shape{3}}, {{"activation", "gelu"}}},
       {{Shape{4}, Shape{4, 3}, Shape{3}}},
+      {{Shape{2, 3, 4}, Shape{5, 4}, Shape{5}}, {{"flip", true}, {"activation", "tanh"}}},
+      {{Shape{7, 4}, Shape{3, 4}}, {{"flip", true}}},
       {{Shape{0, 4}, Shape{4, 3}, Shape{3}}}},
      [](std::span<const Var> x, const Attributes& a) {
-       return linear(x[0], x[1], x.size() > 2 ? x[2] : Var(), activation_from(a));
+       return linear(x[0], x[1], x.size() > 2 ? x[2] : Var(), activation_from(a), {.b = a.value("flip", false)});
      }},
 };
 
