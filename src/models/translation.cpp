@@ -34,9 +34,7 @@ const TranslationSystem& translation_system_named(const std::string& name) {
   fail("[model] there is no model {}{}", name, did_you_mean(name, known));
 }
 
-Var WordScores::logits() const {
-  return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_);
-}
+Var WordScores::logits() const { return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_); }
 
 Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) const {
   return logits_ ? heed::cross_entropy(logits_, expected, options)

@@ -131,8 +131,8 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
     }
   }
 
-  const double mean = total * static_cast<double>(expected.factor);
-  return record("linear_cross_entropy", Tensor::scalar(static_cast<Real>(mean)), {x, weight, bias},
+  total *= static_cast<double>(expected.factor);
+  return record("linear_cross_entropy", Tensor::scalar(static_cast<Real>(total)), {x, weight, bias},
                 [dx, dw, db](const Tensor& dy) mutable {
                   for (Tensor* gradient : {&dx, &dw, &db})
                     if (*gradient && dy.item() != 1)

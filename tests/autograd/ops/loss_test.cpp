@@ -29,8 +29,9 @@ TEST(LinearCrossEntropy, IsThatOfTheLogits) {
     std::vector<Tensor> fused, plain;
     for (std::vector<Tensor>* const result : {&fused, &plain}) {
       const Var x = Var::leaf(values[0]), w = Var::leaf(values[1]), b = Var::leaf(values[2]);
-      const Var loss = result == &fused ? linear_cross_entropy(x, w, b, targets, options, {.b = flip})
-                                        : cross_entropy(linear(x, w, b, Activation::identity, {.b = flip}), targets, options);
+      const Var loss = result == &fused
+                           ? linear_cross_entropy(x, w, b, targets, options, {.b = flip})
+                           : cross_entropy(linear(x, w, b, Activation::identity, {.b = flip}), targets, options);
       const Gradients gradients = backward(scale(loss, 3));
       *result = {loss.value(), gradients.of(x), gradients.of(w), gradients.of(b)};
     }
