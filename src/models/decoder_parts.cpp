@@ -115,15 +115,11 @@ void visit_attention(AttentionOptions& options, Fields& field) {
 WordOutput::WordOutput(const Scope& scope, Index in, const Embedding& target, bool tied, const Initialiser& initialise)
     : tied_(tied) {
   const Index vocabulary = target.table().size(0), width = target.table().size(1);
-  if (!tied) {
-    free_ = Linear(scope, in, vocabulary, {.initialise = initialise});
-    return;
-  }
-  require(in == width,
+  require(!tied || in == width,
           "[output] the words' vectors of width {} cannot be the output's weights of width {}; give both one width, or "
           "set tied to false",
           width, in);
-  target_ = target;
+  weight_ = tied ? target.table() : scope.parameter("weight", Shape{in, vocabulary}, initialise);
   bias_ = scope.parameter("bias", Shape{vocabulary}, init::zeros());
 }
 

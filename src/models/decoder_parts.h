@@ -40,15 +40,11 @@ class WordOutput {
  public:
   WordOutput() = default;
   WordOutput(const Scope& scope, Index in, const Embedding& target, bool tied, const Initialiser& initialise);
-  WordScores operator()(const Var& x) const {
-    return tied_ ? WordScores(x, target_.table(), bias_, {.b = true}) : WordScores(x, free_.weight(), free_.bias());
-  }
+  WordScores operator()(const Var& x) const { return {x, weight_, bias_, {.b = tied_}}; }
 
  private:
   bool tied_ = false;
-  Embedding target_;
-  Linear free_;
-  Var bias_;
+  Var weight_, bias_;
 };
 
 // One head of attention from a decoder to the source. A score that multiplies query and key number by number gets keys

@@ -2,18 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "attention/composition_cases.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "support/op_cases.h"
 
 namespace heed::test {
 namespace {
-
-double largest_difference(const Tensor& a, const Tensor& b) {
-  double most = 0;
-  for (Index i = 0; i < a.size(); ++i)
-    most = std::max(most, std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
-  return most;
-}
 
 // More rows than are made together, the last block not full, every third left out; the loss is but a part of the
 // number that is differentiated.
@@ -35,7 +29,7 @@ TEST(LinearCrossEntropy, IsThatOfTheLogits) {
       const Gradients gradients = backward(scale(loss, 3));
       *result = {loss.value(), gradients.of(x), gradients.of(w), gradients.of(b)};
     }
-    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_LE(largest_difference(fused[i], plain[i]), 2e-6) << i;
+    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_LE(distance(fused[i], plain[i]), 2e-6) << i;
   }
 }
 
