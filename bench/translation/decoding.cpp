@@ -5,7 +5,7 @@
 #include "attention/settings.h"
 #include "heed/base/threads.h"
 #include "heed/store/parameters_file.h"
-#include "heed/tasks/batched_search.h"
+#include "heed/jobs/batched_search.h"
 #include "translation/work.h"
 
 namespace heed::bench {
@@ -35,7 +35,7 @@ const Family decoding("translation-decoding", [](Settings& settings) -> Step {
   search.options.longest_extra = 0;
   const auto threads = std::make_shared<ThreadPool>(search.batch_sentences == 1 ? 1 : thread_count());
   return [=, sentences = sources()](Results* results) {
-    const TranslationModel* const models[] = {small->model.get()};
+    const Writer* const models[] = {small->model.get()};
     Hypotheses found;
     if (search.batch_sentences == 1) {  // as they come: no one waits for the others
       for (const auto& sentence : sentences)

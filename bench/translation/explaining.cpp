@@ -3,7 +3,7 @@
 #include "attention/settings.h"
 #include "heed/base/threads.h"
 #include "heed/data/words.h"
-#include "heed/explain/explain.h"
+#include "heed/jobs/explain.h"
 #include "translation/work.h"
 
 namespace heed::bench {
@@ -22,7 +22,7 @@ std::vector<std::string> sources(const Vocabulary& vocabulary) {
   const std::vector<PairBatch> batches = made_up_batches();
   for (const PairBatch& batch : batches)
     for (Index b = 0; b < static_cast<Index>(kSentences / batches.size()); ++b) {
-      const std::int32_t* const words = batch.source.ids.data() + b * batch.source.longest();
+      const std::int32_t* const words = batch.source.words.data() + b * batch.source.longest();
       result.push_back(vocabulary.decode({words, static_cast<std::size_t>(batch.source.lengths.data()[b] - 1)}));
     }
   return result;
@@ -32,7 +32,7 @@ const Family explaining("translation-explaining", [](Settings& settings) -> Step
   const std::string name = settings.word("model", "rnnsearch"), trace = settings.word("trace", "alignment");
   const auto vocabulary = made_up_words();
   const auto bundle = std::make_shared<const TranslationBundle>(
-      make_translation(name, translation_system_named(name).config("small"), vocabulary, vocabulary, 1));
+      make_translation(name, system_named(name).config("small"), vocabulary, vocabulary, 1));
   ExplainOptions options;
   options.search.options.longest_factor = 1;
   options.search.options.longest_extra = 0;
@@ -42,7 +42,7 @@ const Family explaining("translation-explaining", [](Settings& settings) -> Step
     if (trace == "none") {
       std::vector<std::vector<std::int32_t>> ids;
       for (const std::string& sentence : sentences) ids.push_back(vocabulary->encode(sentence));
-      const TranslationModel* const models[] = {bundle->model.get()};
+      const Writer* const models[] = {bundle->model.get()};
       ThreadPool threads(thread_count());
       for (const auto& best : search_batches(models, ids, options.search, threads))
         texts.push_back(vocabulary->decode(best.front().words));

@@ -34,8 +34,8 @@ PairBatch made_up_batch(Index longest, std::uint32_t seed) {
   batch.source_words = batch.target_words = 0;
   for (Index b = 0; b < sentences; ++b) {
     const Index m = longest - shorter.at({0, b}), n = longest - shorter.at({1, b});
-    std::int32_t* const read = batch.source.ids.data() + b * width;
-    std::int32_t* const previous = batch.previous.ids.data() + b * width;
+    std::int32_t* const read = batch.source.words.data() + b * width;
+    std::int32_t* const previous = batch.previous.words.data() + b * width;
     std::int32_t* const expected = batch.expected.data() + b * width;
     for (Index j = 0; j < m; ++j) read[j] = word_of(source.at({b, j}));
     for (Index t = 0; t < n; ++t) expected[t] = word_of(target.at({b, t}));
@@ -50,10 +50,10 @@ PairBatch made_up_batch(Index longest, std::uint32_t seed) {
 }
 
 // Rows [begin, end), no wider than the longest of them.
-Sentences rows_of(const Sentences& all, Index begin, Index end) {
+Source rows_of(const Source& all, Index begin, Index end) {
   const Ids lengths = all.lengths.slice(0, begin, end).contiguous();
   const Index longest = *std::max_element(lengths.values().begin(), lengths.values().end());
-  return {all.ids.slice(0, begin, end).slice(1, 0, longest).contiguous(), lengths};
+  return {all.words.slice(0, begin, end).slice(1, 0, longest).contiguous(), lengths};
 }
 
 }  // namespace
@@ -66,9 +66,9 @@ std::vector<PairBatch> made_up_batches() {
 }
 
 SmallModel::SmallModel(const std::string& name) {
-  const TranslationSystem& system = translation_system_named(name);
-  const std::unique_ptr<TranslationConfig> config = system.config("small");
-  config->source_vocabulary = config->target_vocabulary = kVocabulary;
+  const System& system = system_named(name);
+  const std::unique_ptr<Config> config = system.config("small");
+  config->inputs[0] = config->outputs = kVocabulary;
   model = system.make(parameters, *config);
 }
 
@@ -87,7 +87,7 @@ double Updates::run(const PairBatch& batch, bool dropout) {
   const Index sentences = batch.source.batch(), shards = workers_.shards();
   const Workers::Result result = workers_.run(small_.parameters, step_++, [&](Index shard, Random& random) -> Var {
     const Index begin = sentences * shard / shards, end = sentences * (shard + 1) / shards;
-    const Sentences source = rows_of(batch.source, begin, end), previous = rows_of(batch.previous, begin, end);
+    const Source source = rows_of(batch.source, begin, end), previous = rows_of(batch.previous, begin, end);
     const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
     const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
     return forced.words.cross_entropy(expected, {.label_smoothing = kSmoothing, .average = false});

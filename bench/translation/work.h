@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/data/pairs.h"
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 #include "heed/train/optimiser.h"
 #include "heed/train/workers.h"
 
@@ -24,7 +24,7 @@ std::vector<PairBatch> made_up_batches();
 struct SmallModel {
   explicit SmallModel(const std::string& name);
   Parameters parameters{1};
-  std::unique_ptr<TranslationModel> model;
+  std::unique_ptr<Writer> model;
 };
 std::filesystem::path weights_file(const std::string& name);
 

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "arrays.h"
-#include "heed/explain/explain.h"
-#include "heed/explain/merge.h"
-#include "heed/explain/pick.h"
-#include "heed/explain/trace_json.h"
+#include "heed/jobs/explain.h"
+#include "heed/trace/merge.h"
+#include "heed/trace/pick.h"
+#include "heed/trace/trace_json.h"
 
 namespace nb = nanobind;
 

@@ -7,7 +7,7 @@
 #include "heed/cli/commands.h"
 #include "heed/cli/training_flags.h"
 #include "heed/explain/plot.h"
-#include "heed/tasks/comparison.h"
+#include "heed/jobs/comparison.h"
 
 namespace heed::cli {
 namespace {

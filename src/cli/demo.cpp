@@ -13,8 +13,8 @@
 #include "heed/explain/terminal.h"
 #include "heed/metrics/tokens.h"
 #include "heed/models/decoder_parts.h"
-#include "heed/tasks/translation_test_set.h"
-#include "heed/tasks/translation_training.h"
+#include "heed/jobs/translation_test_set.h"
+#include "heed/jobs/translation_training.h"
 
 namespace heed::cli {
 namespace {

@@ -18,7 +18,7 @@
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/by_length.h"
 #include "heed/metrics/chrf.h"
-#include "heed/tasks/translation_test_set.h"
+#include "heed/jobs/translation_test_set.h"
 
 namespace heed::cli {
 namespace {

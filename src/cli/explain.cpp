@@ -9,8 +9,8 @@
 #include "heed/cli/commands.h"
 #include "heed/cli/trace_view.h"
 #include "heed/data/text_file.h"
-#include "heed/explain/explain.h"
-#include "heed/explain/faithfulness.h"
+#include "heed/jobs/explain.h"
+#include "heed/jobs/faithfulness.h"
 
 namespace heed::cli {
 namespace {

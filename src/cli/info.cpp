@@ -5,7 +5,7 @@
 
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
-#include "heed/tasks/translation_folder.h"
+#include "heed/jobs/translation_folder.h"
 
 namespace heed::cli {
 namespace {
@@ -14,7 +14,7 @@ void run(const std::string& path) {
   const ModelFolder folder(path);
   const TranslationBundle bundle =
       load_translation(folder, folder.has_weights() ? FolderWeights::trained : FolderWeights::fresh);
-  const TranslationSystem& system = translation_system_named(bundle.name);
+  const System& system = system_named(bundle.name);
   fmt::print("{}: {} ({})\n{}\n\n", path, system.name, system.paper, system.summary);
   fmt::print("{:<22} {}\n", "parameters", bundle.parameters->count());
   fmt::print("{:<22} {}, {} entries\n", "source vocabulary", folder.vocabulary("source").filename().string(),

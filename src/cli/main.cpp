@@ -6,7 +6,7 @@
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
 #include "heed/cli/commands.h"
-#include "heed/tasks/translation_options.h"
+#include "heed/jobs/translation_options.h"
 
 namespace {
 

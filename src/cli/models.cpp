@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "heed/cli/commands.h"
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 
 namespace heed::cli {
 namespace {
 
 void list() {
-  for (const TranslationSystem& system : translation_systems())
+  for (const System& system : systems())
     fmt::print("{:<14} {}\n{:<14} {}; presets: {}\n", system.name, system.summary, "", system.paper,
                fmt::join(system.presets, ", "));
   fmt::print("\nThe options of one of them:  heed models NAME\n");
@@ -18,11 +18,11 @@ void list() {
 
 // Its fields, with a column of values for each preset.
 void describe(const std::string& name) {
-  const TranslationSystem& system = translation_system_named(name);
+  const System& system = system_named(name);
   fmt::print("{}: {}\n{}\n\n{:<22}", system.name, system.summary, system.paper, "");
   std::vector<std::vector<FieldDescription>> columns;
   for (const std::string& preset : system.presets) {
-    const std::unique_ptr<TranslationConfig> config = system.config(preset);
+    const std::unique_ptr<Config> config = system.config(preset);
     columns.push_back(describe_fields([&](Fields& f) { config->visit(f); }));
     fmt::print("{:<12}", preset);
   }

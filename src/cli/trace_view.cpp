@@ -10,14 +10,14 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/spelling.h"
-#include "heed/explain/display_width.h"
+#include "heed/base/display_width.h"
 #include "heed/explain/html.h"
-#include "heed/explain/merge.h"
+#include "heed/trace/merge.h"
 #include "heed/explain/page.h"
 #include "heed/explain/png.h"
 #include "heed/explain/svg.h"
 #include "heed/explain/terminal.h"
-#include "heed/explain/trace_json.h"
+#include "heed/trace/trace_json.h"
 
 namespace heed::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "heed/explain/pick.h"
-#include "heed/explain/trace.h"
+#include "heed/trace/pick.h"
+#include "heed/trace/trace.h"
 
 namespace CLI {
 class App;

@@ -10,7 +10,7 @@
 #include "heed/explain/plot.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/model_folder.h"
-#include "heed/tasks/translation_training.h"
+#include "heed/jobs/translation_training.h"
 
 namespace heed::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/tasks/translation_options.h"
+#include "heed/jobs/translation_options.h"
 
 namespace CLI {
 class App;

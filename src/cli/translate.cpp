@@ -12,7 +12,7 @@
 #include "heed/cli/commands.h"
 #include "heed/data/text_file.h"
 #include "heed/explain/terminal.h"
-#include "heed/tasks/translator.h"
+#include "heed/jobs/translator.h"
 
 namespace heed::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "heed/cli/commands.h"
 #include "heed/cli/trace_view.h"
 #include "heed/data/text_file.h"
-#include "heed/explain/import.h"
-#include "heed/explain/trace_json.h"
+#include "heed/trace/import.h"
+#include "heed/trace/trace_json.h"
 
 namespace heed::cli {
 namespace {

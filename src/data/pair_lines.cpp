@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "heed/base/error.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -241,9 +241,9 @@ PairBatch PairBatches::assemble(const std::vector<std::size_t>& rows) const {
   if (!options_.alignments.empty()) result.alignment = Tensor(Shape{batch, target_shape[1], source_shape[1]}, Real{0});
   for (std::size_t b = 0; b < rows.size(); ++b) {
     const Pair& pair = pairs_[rows[b]];
-    std::copy(pair.source.begin(), pair.source.end(), result.source.ids.data() + b * m);
-    result.previous.ids.data()[b * n] = kBegin;
-    std::copy(pair.target.begin(), pair.target.end(), result.previous.ids.data() + b * n + 1);
+    std::copy(pair.source.begin(), pair.source.end(), result.source.words.data() + b * m);
+    result.previous.words.data()[b * n] = kBegin;
+    std::copy(pair.target.begin(), pair.target.end(), result.previous.words.data() + b * n + 1);
     std::copy(pair.target.begin(), pair.target.end(), result.expected.data() + b * n);
     result.expected.data()[b * n + pair.target.size()] = kEnd;
     result.source.lengths.data()[b] = static_cast<std::int32_t>(pair.source.size() + 1);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/data/vocabulary.h"
-#include "heed/models/translation.h"
+#include "heed/data/source.h"
 
 namespace heed {
 
@@ -35,8 +35,8 @@ struct PairReport {
 
 // A batch for training. Of each sentence y1..yn the model reads `previous` and is to give `expected`.
 struct PairBatch {
-  Sentences source;                          // each ends with kEnd
-  Sentences previous;                        // [begin, y1..yn]
+  Source source;                             // each ends with kEnd
+  Source previous;                           // [begin, y1..yn]
   Ids expected;                              // [batch, longest]: y1..yn, end; -1 beyond the length
   Index source_words = 0, target_words = 0;  // pieces without padding, each side with its end
   std::vector<Index> lines;                  // numbers of the lines over all files, from 0

@@ -12,7 +12,7 @@
 #include "heed/base/random.h"
 #include "heed/base/spelling.h"
 #include "heed/data/training_text.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

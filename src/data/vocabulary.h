@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heed/base/real.h"
-#include "heed/models/symbols.h"
+#include "heed/data/symbols.h"
 
 namespace heed {
 

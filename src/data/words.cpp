@@ -7,7 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/data/text_file.h"
 #include "heed/data/training_text.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

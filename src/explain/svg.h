@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/explain/trace.h"
+#include "heed/trace/trace.h"
 
 // Drawings of weights as whole SVG files: for a browser, a paper, or explain/png.h. They hold on light and on dark
 // pages, run nothing and load nothing; whatever the texts are, they are shown as text.

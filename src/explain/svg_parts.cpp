@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

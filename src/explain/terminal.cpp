@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "heed/base/spelling.h"
-#include "heed/explain/display_width.h"
+#include "heed/base/display_width.h"
 
 namespace heed {
 namespace {

@@ -63,9 +63,9 @@ void ConvS2SConfig::visit(Fields& field) {
 
 ConvS2S::ConvS2S(const Scope& scope, const ConvS2SConfig& config)
     : config_(checked(config)),
-      source_(scope / "source", config.source_vocabulary, config.embedding),
+      source_(scope / "source", config.inputs[0], config.embedding),
       source_positions_(scope / "source" / "positions", config.longest, config.embedding),
-      target_(scope / "target", config.target_vocabulary, config.embedding),
+      target_(scope / "target", config.outputs, config.embedding),
       target_positions_(scope / "target" / "positions", config.longest, config.embedding),
       attention_(scope / "attention", source_attention(config.embedding)) {
   const Index embedding = config.embedding, hidden = config.hidden;
@@ -94,9 +94,9 @@ ConvS2S::ConvS2S(const Scope& scope, const ConvS2SConfig& config)
   }
   decoder_out_ = map(scope / "decoder" / "out", hidden, embedding, 1);
   if (config.tied) {
-    output_.bias = scope.parameter("output.bias", Shape{config.target_vocabulary}, init::zeros());
+    output_.bias = scope.parameter("output.bias", Shape{config.outputs}, init::zeros());
   } else {
-    output_ = map(scope / "output", embedding, config.target_vocabulary, kept);
+    output_ = map(scope / "output", embedding, config.outputs, kept);
   }
   if (config.copy) copying_ = Copying("convs2s", scope / "copy", embedding, config);
 }
@@ -111,7 +111,7 @@ Var ConvS2S::embed(const Embedding& words, const Embedding& positions, const Ids
   return dropped(words(ids) + positions(places), config_.dropout, random);
 }
 
-ConvS2S::Encoded ConvS2S::encode(const Sentences& source, Random* random) const {
+ConvS2S::Encoded ConvS2S::encode(const Source& source, Random* random) const {
   auto weights = std::make_shared<Weights>();
   weights->encoder_in = encoder_in_.applied(), weights->encoder_out = encoder_out_.applied();
   weights->decoder_in = decoder_in_.applied(), weights->decoder_out = decoder_out_.applied();
@@ -172,14 +172,13 @@ Var mean_of(const std::vector<Var>& weights) {
 
 }  // namespace
 
-std::vector<std::string> ConvS2S::attention_names() const {
-  std::vector<std::string> names;
-  for (Index i = 0; i < config_.decoder_layers; ++i) names.push_back(attention_name(i));
-  return names;
+std::vector<AttentionShape> ConvS2S::attentions() const {
+  std::vector<AttentionShape> shapes;
+  for (Index i = 0; i < config_.decoder_layers; ++i) shapes.push_back({.name = attention_name(i), .layer = i + 1});
+  return shapes;
 }
 
-TeacherForced ConvS2S::forward(const Sentences& source, const Sentences& previous,
-                               const ForwardOptions& options) const {
+TeacherForced ConvS2S::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   Encoded encoded = encode(source, options.random);
   encoded.memory.gates = options.gates;
   const Var g = embed(target_, target_positions_, real_words(previous), 0, options.random);
@@ -225,13 +224,13 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
   const Var alignment = mean_of(attended);
   const Var logits = predicted(x, alignment, encoded, nullptr).logits();
   ++state.position;
-  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
+  return {logits.value().reshape(Shape{rows, config_.outputs}),
           alignment.value().reshape(Shape{rows, encoded.memory.size()})};
 }
 
 namespace {
 
-std::unique_ptr<TranslationConfig> convs2s_config(const std::string& preset) {
+std::unique_ptr<Config> convs2s_config(const std::string& preset) {
   auto config = std::make_unique<ConvS2SConfig>();
   if (preset == "small") {
     config->layers = 4, config->decoder_layers = 3;
@@ -240,12 +239,14 @@ std::unique_ptr<TranslationConfig> convs2s_config(const std::string& preset) {
   return config;
 }
 
-const RegisterTranslationSystem convs2s{{.name = "convs2s",
-                                         .summary = "gated convolutions, attention in every decoder layer",
-                                         .paper = "Gehring et al. 2017",
-                                         .presets = {"paper", "small"},
-                                         .config = convs2s_config,
-                                         .make = make_model<ConvS2S, ConvS2SConfig>}};
+const RegisterSystem convs2s{{.name = "convs2s",
+                              .summary = "gated convolutions, attention in every decoder layer",
+                              .paper = "Gehring et al. 2017",
+                              .job = "translation",
+                              .presets = {"paper", "small"},
+                              .config = convs2s_config,
+                              .make = make_model<ConvS2S, ConvS2SConfig>,
+                              .training = {{"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 
 namespace heed {
 
@@ -17,7 +17,7 @@ namespace heed {
 // with weight norm on every matrix. The gradient that the decoder sends into z is multiplied by 1 / (2 · decoder
 // layers), but not the one into e. The √½ and √m (m the length of the source) are those of the authors' code. Weights
 // start as N(0, p/n), N(0, 4p/(k n)) before a GLU (n inputs, p the share kept by dropout), embeddings N(0, 0.1²).
-struct ConvS2SConfig final : TranslationConfig {
+struct ConvS2SConfig final : Config {
   Index layers = 20;          // of the encoder
   Index decoder_layers = 20;  // of the decoder
   Index embedding = 512;
@@ -33,14 +33,14 @@ struct ConvS2SConfig final : TranslationConfig {
   void visit(Fields& field) override;
 };
 
-class ConvS2S final : public TranslationModel {
+class ConvS2S final : public Writer {
  public:
   ConvS2S(const Scope& scope, const ConvS2SConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override;
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override;
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<ConvS2S>>(*this, source);
   }
 
@@ -74,7 +74,7 @@ class ConvS2S final : public TranslationModel {
       each_in(inputs, visit);
     }
   };
-  Encoded encode(const Sentences& source) const { return encode(source, nullptr); }
+  Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const;
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
@@ -87,7 +87,7 @@ class ConvS2S final : public TranslationModel {
   struct DecoderLayer {
     Normed convolution, query, context;
   };
-  Encoded encode(const Sentences& source, Random* random) const;
+  Encoded encode(const Source& source, Random* random) const;
   // w + p of words [batch, n], the first of them at `position`.
   Var embed(const Embedding& words, const Embedding& positions, const Ids& ids, Index position, Random* random) const;
   // √½ (h + attention), h [batch, n, hidden] and g [batch, n, embedding]; the weights [batch, n, m] go to `attended`.

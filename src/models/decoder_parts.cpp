@@ -9,27 +9,27 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
-#include "heed/models/symbols.h"
+#include "heed/data/symbols.h"
 
 namespace heed {
 namespace {
 
-void check_sentences(const Sentences& sentences) {
-  require(sentences.ids.rank() == 2 && (sentences.lengths.shape() == Shape{sentences.batch()}),
-          "[translation] words {} and lengths {} are not [batch, longest] and [batch]", sentences.ids.shape(),
+void check_sentences(const Source& sentences) {
+  require(sentences.words.rank() == 2 && (sentences.lengths.shape() == Shape{sentences.batch()}),
+          "[translation] words {} and lengths {} are not [batch, longest] and [batch]", sentences.words.shape(),
           sentences.lengths.shape());
 }
 
 // 1 for the real words of the batch, 0 for padding: [batch, longest].
-Tensor real_places(const Sentences& sentences) {
+Tensor real_places(const Source& sentences) {
   const Mask mask = padding_mask(sentences.lengths.contiguous(), sentences.longest());
   return as_numbers(mask, mask.shape());
 }
 
 // The words that follow: [y1 .. yn, end] of [begin, y1 .. yn]; the unknown word in the padding.
-Ids following(const Sentences& previous) {
-  Ids next(previous.ids.shape(), kUnknown);
-  const Ids ids = previous.ids.contiguous(), lengths = previous.lengths.contiguous();
+Ids following(const Source& previous) {
+  Ids next(previous.words.shape(), kUnknown);
+  const Ids ids = previous.words.contiguous(), lengths = previous.lengths.contiguous();
   const Index n = previous.longest();
   for (Index b = 0; b < previous.batch(); ++b) {
     const Index length = lengths.data()[b];
@@ -40,7 +40,7 @@ Ids following(const Sentences& previous) {
 }
 
 // log p(y | s) of each sentence less the mean of the others', for every step of it: [batch, n].
-Tensor advantages(const WordScores& scores, const Sentences& previous) {
+Tensor advantages(const WordScores& scores, const Source& previous) {
   const NoGradient off;
   const Index batch = previous.batch(), n = previous.longest();
   const Var words = pick(log_softmax(scores.logits()), following(previous)) * Var(real_places(previous));
@@ -63,9 +63,9 @@ bool multiplies_number_by_number(const std::string& score) {
 
 }  // namespace
 
-Ids real_words(const Sentences& sentences) {
+Ids real_words(const Source& sentences) {
   check_sentences(sentences);
-  Ids words = sentences.ids.copy();
+  Ids words = sentences.words.copy();
   const Ids lengths = sentences.lengths.contiguous();
   const Index longest = sentences.longest();
   for (Index b = 0; b < sentences.batch(); ++b) {
@@ -76,7 +76,7 @@ Ids real_words(const Sentences& sentences) {
   return words;
 }
 
-Ids real_words_by_time(const Sentences& sentences) { return real_words(sentences).transpose(0, 1).contiguous(); }
+Ids real_words_by_time(const Source& sentences) { return real_words(sentences).transpose(0, 1).contiguous(); }
 
 Var dropped(const Var& x, double rate, Random* random) {
   return random && rate > 0 ? dropout(x, rate, random->next()) : x;
@@ -89,9 +89,9 @@ Initialiser normal_or(double deviation, const Initialiser& otherwise) {
   return deviation > 0 ? init::normal(deviation) : otherwise;
 }
 
-void check_common(const char* model, const TranslationConfig& config, double dropout) {
-  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "[{}] vocabularies of {} and {} words", model,
-          config.source_vocabulary, config.target_vocabulary);
+void check_common(const char* model, const Config& config, double dropout) {
+  require(config.inputs[0] > 0 && config.outputs > 0, "[{}] vocabularies of {} and {} words", model, config.inputs[0],
+          config.outputs);
   require(dropout >= 0 && dropout < 1, "[{}] a dropout of {} is outside 0..1", model, dropout);
 }
 
@@ -170,7 +170,7 @@ void AttentionRecord::add(const SourceAttention::Result& result) {
 
 Var AttentionRecord::alignment() const { return weights.size() == 1 ? weights[0] : concat(weights, 1); }
 
-TracedAttention AttentionRecord::traced(std::string name) const {
+AttentionOfBatch AttentionRecord::traced(std::string name) const {
   const Tensor all = alignment().value().contiguous();
   return {std::move(name), all.reshape(Shape{all.size(0), 1, all.size(1), all.size(2)})};
 }
@@ -180,7 +180,7 @@ void AttentionLosses::visit(Fields& field) {
 }
 
 Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
-                      const Sentences& previous) {
+                      const Source& previous) {
   Var total;
   const auto add = [&](const Var& term) { total = total ? total + term : term; };
   const Tensor real = real_places(previous);
@@ -203,11 +203,10 @@ Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& reco
   return total;
 }
 
-Copying::Copying(const char* model, const Scope& scope, Index features, const TranslationConfig& config)
+Copying::Copying(const char* model, const Scope& scope, Index features, const Config& config)
     : gate_(scope, features, 1, {.activation = Activation::sigmoid}) {
-  require(config.source_vocabulary == config.target_vocabulary,
-          "[{}] copying needs one vocabulary for both sides, not {} and {} words", model, config.source_vocabulary,
-          config.target_vocabulary);
+  require(config.inputs[0] == config.outputs, "[{}] copying needs one vocabulary for both sides, not {} and {} words",
+          model, config.inputs[0], config.outputs);
 }
 
 Var Copying::operator()(const Var& features, const Var& logits, const Var& weights, const Ids& source) const {

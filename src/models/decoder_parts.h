@@ -5,7 +5,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/autograd/ops/elementwise.h"
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 #include "heed/nn/embedding.h"
 #include "heed/nn/linear.h"
 
@@ -14,9 +14,9 @@
 namespace heed {
 
 // The words [batch, longest], with the unknown word in the padding: what stands there is never looked at.
-Ids real_words(const Sentences& sentences);
+Ids real_words(const Source& sentences);
 // The same, [longest, batch]: the words of a step are neighbours.
-Ids real_words_by_time(const Sentences& sentences);
+Ids real_words_by_time(const Source& sentences);
 
 // Dropout in training, when there are random numbers.
 Var dropped(const Var& x, double rate, Random* random);
@@ -27,7 +27,7 @@ Initialiser uniform_or(double range, const Initialiser& otherwise);
 Initialiser normal_or(double deviation, const Initialiser& otherwise);
 
 // Faults of a configuration that every model can have; `model` leads the message.
-void check_common(const char* model, const TranslationConfig& config, double dropout);
+void check_common(const char* model, const Config& config, double dropout);
 void check_one_of(const char* model, const char* field, const std::string& value,
                   const std::vector<std::string>& known);
 void check_positive(const char* model, std::initializer_list<std::pair<const char*, Index>> fields);
@@ -83,7 +83,7 @@ struct AttentionRecord {
 
   void add(const SourceAttention::Result& result);
   Var alignment() const;  // [batch, n, m]
-  TracedAttention traced(std::string name) const;
+  AttentionOfBatch traced(std::string name) const;
 };
 
 // What training adds for the attention.
@@ -96,14 +96,14 @@ struct AttentionLosses {
 // a sentence's reward is log p(y | s), its baseline the mean of the other sentences' rewards. Empty if there is
 // nothing to add.
 Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
-                      const Sentences& previous);
+                      const Source& previous);
 
 // See, Liu, Manning 2017: words may be copied from the source; one vocabulary for both sides.
 //   P(w) = p P_v(w) + (1 - p) Σ_{j: x_j = w} a_j,  p = σ(w·features + b)
 class Copying {
  public:
   Copying() = default;
-  Copying(const char* model, const Scope& scope, Index features, const TranslationConfig& config);
+  Copying(const char* model, const Scope& scope, Index features, const Config& config);
   // log P [batch, n, vocabulary] of features [batch, n, ·], the generator's logits [batch, n, vocabulary], weights
   // [batch, n, m] and source words [batch, m].
   Var operator()(const Var& features, const Var& logits, const Var& weights, const Ids& source) const;

@@ -42,8 +42,8 @@ void LuongConfig::visit(Fields& field) {
 
 Luong::Luong(const Scope& scope, const LuongConfig& config)
     : config_(checked(config)),
-      source_(scope / "source", config.source_vocabulary, config.embedding, embedding_start(config)),
-      target_(scope / "target", config.target_vocabulary, config.embedding, embedding_start(config)),
+      source_(scope / "source", config.inputs[0], config.embedding, embedding_start(config)),
+      target_(scope / "target", config.outputs, config.embedding, embedding_start(config)),
       encoder_(scope / "encoder", config.layers, config.embedding, config.hidden, lstm_options(config)),
       decoder_(scope / "decoder", config.layers, config.input_feeding ? config.hidden : config.embedding, config.hidden,
                lstm_options(config)),
@@ -61,7 +61,7 @@ Stacked<LstmLayer>::Between Luong::dropping(Random* random) const {
   return [this, random](const Var& x) { return dropped(x, config_.dropout, random); };
 }
 
-Luong::Encoded Luong::encode(const Sentences& source, Random* random) const {
+Luong::Encoded Luong::encode(const Source& source, Random* random) const {
   const Ids words = real_words(source);
   const auto read = encoder_(dropped(source_(words), config_.dropout, random), {},
                              {source.lengths, config_.reverse_source}, dropping(random));
@@ -91,8 +91,7 @@ Luong::Attentional Luong::attend(const Var& top, Index position, const Encoded& 
 }
 
 // h̃ goes into the next step, so steps come one by one; the words' share of the gates is there before.
-Var Luong::fed_states(const Encoded& encoded, const Sentences& previous, Random* random,
-                      AttentionRecord& record) const {
+Var Luong::fed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const {
   const Index batch = previous.batch(), n = previous.longest();
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, random);
   const Var gates = word_gates(embedded);  // [n, batch, 4·hidden]
@@ -111,8 +110,7 @@ Var Luong::fed_states(const Encoded& encoded, const Sentences& previous, Random*
 }
 
 // The layers run over the whole target at once, and all steps ask at once unless the attention remembers.
-Var Luong::unfed_states(const Encoded& encoded, const Sentences& previous, Random* random,
-                        AttentionRecord& record) const {
+Var Luong::unfed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const {
   const Index n = previous.longest();
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, random);
   const Var top = decoder_(embedded, encoded.start, {previous.lengths}, dropping(random)).outputs;
@@ -137,7 +135,7 @@ WordScores Luong::predicted(const Var& states, const Var& weights, const Encoded
   return config_.copy ? copying_(states, words.logits(), weights, encoded.words) : words;
 }
 
-TeacherForced Luong::forward(const Sentences& source, const Sentences& previous, const ForwardOptions& options) const {
+TeacherForced Luong::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   Encoded encoded = encode(source, options.random);
   encoded.memory.gates = options.gates;
   AttentionRecord record;
@@ -162,13 +160,13 @@ Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& prev
   if (config_.input_feeding) state.attentional = reshape(now.states, Shape{rows, config_.hidden});
   state.past = now.attended.past;
   ++state.position;
-  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
+  return {logits.value().reshape(Shape{rows, config_.outputs}),
           now.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
 }
 
 namespace {
 
-std::unique_ptr<TranslationConfig> luong_config(const std::string& preset) {
+std::unique_ptr<Config> luong_config(const std::string& preset) {
   auto config = std::make_unique<LuongConfig>();
   if (preset == "small") {
     config->layers = 2, config->embedding = 256, config->hidden = 256;
@@ -178,13 +176,14 @@ std::unique_ptr<TranslationConfig> luong_config(const std::string& preset) {
   return config;
 }
 
-const RegisterTranslationSystem luong{
-    {.name = "luong",
-     .summary = "stacked LSTMs; global or local attention of the current state, input feeding",
-     .paper = "Luong, Pham, Manning 2015",
-     .presets = {"paper", "small"},
-     .config = luong_config,
-     .make = make_model<Luong, LuongConfig>}};
+const RegisterSystem luong{{.name = "luong",
+                            .summary = "stacked LSTMs; global or local attention of the current state, input feeding",
+                            .paper = "Luong, Pham, Manning 2015",
+                            .job = "translation",
+                            .presets = {"paper", "small"},
+                            .config = luong_config,
+                            .make = make_model<Luong, LuongConfig>,
+                            .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

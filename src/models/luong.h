@@ -2,7 +2,7 @@
 
 #include "heed/attention/mechanism.h"
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
@@ -13,7 +13,7 @@ namespace heed {
 //   h̃_t = tanh(W_c [c_t; h_t]),   p(y_t) = softmax(W_s h̃_t)
 // The attention asks with the current state; h̃_{t-1} among the inputs is input feeding. The source is read from its
 // last word to its first. All weights start as U(-0.1, 0.1).
-struct LuongConfig final : TranslationConfig {
+struct LuongConfig final : Config {
   Index layers = 4;  // of each side
   Index embedding = 1000;
   Index hidden = 1000;
@@ -29,14 +29,14 @@ struct LuongConfig final : TranslationConfig {
   void visit(Fields& field) override;
 };
 
-class Luong final : public TranslationModel {
+class Luong final : public Writer {
  public:
   Luong(const Scope& scope, const LuongConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override { return {{.name = "decoder.source"}}; }
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Luong>>(*this, source);
   }
 
@@ -59,12 +59,12 @@ class Luong final : public TranslationModel {
       each_in(layers, visit), visit(attentional), each_in(past, visit);
     }
   };
-  Encoded encode(const Sentences& source) const { return encode(source, nullptr); }
+  Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const;
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
-  Encoded encode(const Sentences& source, Random* random) const;
+  Encoded encode(const Source& source, Random* random) const;
   Stacked<LstmLayer>::Between dropping(Random* random) const;
   // The words' share of the lowest layer's gates; only for input feeding.
   Var word_gates(const Var& embedded) const;
@@ -77,8 +77,8 @@ class Luong final : public TranslationModel {
   };
   Attentional attend(const Var& top, Index position, const Encoded& encoded, const Past& past, Random* random) const;
   // h̃ of all steps [batch, n, hidden]; what was attended to goes into the record.
-  Var fed_states(const Encoded& encoded, const Sentences& previous, Random* random, AttentionRecord& record) const;
-  Var unfed_states(const Encoded& encoded, const Sentences& previous, Random* random, AttentionRecord& record) const;
+  Var fed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const;
+  Var unfed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const;
   WordScores predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const;
 
   LuongConfig config_;

@@ -43,9 +43,9 @@ void RnnSearchConfig::visit(Fields& field) {
 template <class Layer>
 RnnSearch<Layer>::RnnSearch(const Scope& scope, const RnnSearchConfig& config)
     : config_(checked(config)),
-      source_(scope / "source", config.source_vocabulary, config.embedding,
+      source_(scope / "source", config.inputs[0], config.embedding,
               normal_or(config.initial_deviation, init::normal(0.1))),
-      target_(scope / "target", config.target_vocabulary, config.embedding,
+      target_(scope / "target", config.outputs, config.embedding,
               normal_or(config.initial_deviation, init::normal(0.1))),
       encoder_(scope / "encoder", config.embedding, config.hidden, cell_options<Layer>(config)),
       start_(scope / "start", config.hidden, config.hidden, linear_options(config, true, Activation::tanh)),
@@ -60,7 +60,7 @@ RnnSearch<Layer>::RnnSearch(const Scope& scope, const RnnSearchConfig& config)
 }
 
 template <class Layer>
-typename RnnSearch<Layer>::Encoded RnnSearch<Layer>::encode(const Sentences& source, Random* random) const {
+typename RnnSearch<Layer>::Encoded RnnSearch<Layer>::encode(const Source& source, Random* random) const {
   const Ids words = real_words(source);
   const auto read = encoder_(dropped(source_(words), config_.dropout, random), {}, {source.lengths});
   const Var annotations = dropped(read.outputs, config_.dropout, random);
@@ -78,7 +78,7 @@ WordScores RnnSearch<Layer>::predicted(const Var& features, const Var& weights, 
 // Only what depends on the state before is done step by step; words' shares of the gates come before the loop, the
 // readout of all steps after it.
 template <class Layer>
-TeacherForced RnnSearch<Layer>::forward(const Sentences& source, const Sentences& previous,
+TeacherForced RnnSearch<Layer>::forward(const Source& source, const Source& previous,
                                         const ForwardOptions& options) const {
   const Index batch = previous.batch(), n = previous.longest(), hidden = config_.hidden;
   Encoded encoded = encode(source, options.random);
@@ -120,7 +120,7 @@ Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, cons
   const Var logits = predicted(features, attended.weights, encoded, nullptr).logits();
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);
   state = {decoder_.step(context, state.cell, gates), attended.past, state.position + 1};
-  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}),
+  return {logits.value().reshape(Shape{rows, config_.outputs}),
           attended.weights.value().reshape(Shape{rows, attended.weights.size(2)})};
 }
 
@@ -129,7 +129,7 @@ template class RnnSearch<LstmLayer>;
 
 namespace {
 
-std::unique_ptr<TranslationConfig> rnnsearch_config(const std::string& preset) {
+std::unique_ptr<Config> rnnsearch_config(const std::string& preset) {
   auto config = std::make_unique<RnnSearchConfig>();
   if (preset == "small") {
     config->embedding = 256, config->hidden = 256, config->maxout = 256;
@@ -138,19 +138,21 @@ std::unique_ptr<TranslationConfig> rnnsearch_config(const std::string& preset) {
   return config;
 }
 
-std::unique_ptr<TranslationModel> make_rnnsearch(const Scope& scope, const TranslationConfig& given) {
+std::unique_ptr<Model> make_rnnsearch(const Scope& scope, const Config& given) {
   const auto& config = dynamic_cast<const RnnSearchConfig&>(given);
   check_one_of("rnnsearch", "cell", config.cell, {"gru", "lstm"});
   if (config.cell == "lstm") return std::make_unique<RnnSearch<LstmLayer>>(scope, config);
   return std::make_unique<RnnSearch<GruLayer>>(scope, config);
 }
 
-const RegisterTranslationSystem rnnsearch{{.name = "rnnsearch",
-                                           .summary = "bidirectional recurrent encoder, attention at every step",
-                                           .paper = "Bahdanau, Cho, Bengio 2015",
-                                           .presets = {"paper", "small"},
-                                           .config = rnnsearch_config,
-                                           .make = make_rnnsearch}};
+const RegisterSystem rnnsearch{{.name = "rnnsearch",
+                                .summary = "bidirectional recurrent encoder, attention at every step",
+                                .paper = "Bahdanau, Cho, Bengio 2015",
+                                .job = "translation",
+                                .presets = {"paper", "small"},
+                                .config = rnnsearch_config,
+                                .make = make_rnnsearch,
+                                .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

@@ -4,7 +4,7 @@
 
 #include "heed/attention/mechanism.h"
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
@@ -17,7 +17,7 @@ namespace heed {
 // The readout uses the state before the step, as the authors' code does. Any score, window and normaliser may stand for
 // the additive softmax, and an LSTM for the GRU. Parameters start as in the paper: recurrent ones orthogonal, the
 // others N(0, 0.01²), biases zero.
-struct RnnSearchConfig final : TranslationConfig {
+struct RnnSearchConfig final : Config {
   Index embedding = 620;
   Index hidden = 1000;
   Index maxout = 500;
@@ -33,14 +33,14 @@ struct RnnSearchConfig final : TranslationConfig {
 };
 
 template <class Layer>
-class RnnSearch final : public TranslationModel {
+class RnnSearch final : public Writer {
  public:
   RnnSearch(const Scope& scope, const RnnSearchConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override { return {{.name = "decoder.source"}}; }
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<RnnSearch>>(*this, source);
   }
 
@@ -62,12 +62,12 @@ class RnnSearch final : public TranslationModel {
       each_in(cell, visit), each_in(past, visit);
     }
   };
-  Encoded encode(const Sentences& source) const { return encode(source, nullptr); }
+  Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return {Layer::state_of(encoded.start), {}, 0}; }
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
-  Encoded encode(const Sentences& source, Random* random) const;
+  Encoded encode(const Source& source, Random* random) const;
   // Log-probabilities or logits [batch, n, vocabulary] of [s_{i-1}; E y_{i-1}; c_i] [batch, n, ·].
   WordScores predicted(const Var& features, const Var& weights, const Encoded& encoded, Random* random) const;
 

@@ -48,8 +48,8 @@ void Seq2SeqGruConfig::visit(Fields& field) {
 
 Seq2SeqGru::Seq2SeqGru(const Scope& scope, const Seq2SeqGruConfig& config)
     : config_(checked(config)),
-      source_(scope / "source", config.source_vocabulary, config.embedding, embedding_start(config)),
-      target_(scope / "target", config.target_vocabulary, config.embedding, embedding_start(config)),
+      source_(scope / "source", config.inputs[0], config.embedding, embedding_start(config)),
+      target_(scope / "target", config.outputs, config.embedding, embedding_start(config)),
       encoder_(scope / "encoder", config.embedding, config.hidden, gru_options(config)),
       decoder_(scope / "decoder", config.embedding, config.hidden, gru_options(config)),
       context_(scope / "context", config.hidden, config.hidden, linear_options(config, true, Activation::tanh)),
@@ -63,7 +63,7 @@ Seq2SeqGru::Seq2SeqGru(const Scope& scope, const Seq2SeqGruConfig& config)
     narrow_ = Linear(scope / "output" / "narrow", config.maxout, config.rank, linear_options(config, false));
 }
 
-Seq2SeqGru::Encoded Seq2SeqGru::encode(const Sentences& source, Random* random) const {
+Seq2SeqGru::Encoded Seq2SeqGru::encode(const Source& source, Random* random) const {
   const Var embedded = dropped(source_(real_words(source)), config_.dropout, random);
   const Var context = context_(encoder_(embedded, {}, {source.lengths}).last);
   return {start_(context), linear(context, context_gates_.weight(), decoder_.weights().bias),
@@ -76,8 +76,7 @@ WordScores Seq2SeqGru::predicted(const Var& states, const Var& embedded, const E
   return output_(config_.rank > 0 ? narrow_(units) : units);
 }
 
-TeacherForced Seq2SeqGru::forward(const Sentences& source, const Sentences& previous,
-                                  const ForwardOptions& options) const {
+TeacherForced Seq2SeqGru::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   const Encoded encoded = encode(source, options.random);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   GruWeights weights = decoder_.weights();
@@ -92,12 +91,12 @@ Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids&
   const Var embedded = target_(previous);
   state.hidden = decoder_.step(embedded, state.hidden, encoded.gates);
   const Var logits = predicted(alone(state.hidden), alone(embedded), encoded, nullptr).logits();
-  return {logits.value().reshape(Shape{rows, config_.target_vocabulary}), {}};
+  return {logits.value().reshape(Shape{rows, config_.outputs}), {}};
 }
 
 namespace {
 
-std::unique_ptr<TranslationConfig> seq2seq_gru_config(const std::string& preset) {
+std::unique_ptr<Config> seq2seq_gru_config(const std::string& preset) {
   auto config = std::make_unique<Seq2SeqGruConfig>();
   if (preset == "small") {
     config->embedding = 256, config->hidden = 512, config->maxout = 256, config->rank = 0;
@@ -106,13 +105,14 @@ std::unique_ptr<TranslationConfig> seq2seq_gru_config(const std::string& preset)
   return config;
 }
 
-const RegisterTranslationSystem seq2seq_gru{
-    {.name = "seq2seq-gru",
-     .summary = "one GRU each, the source's summary at every step, maxout, no attention",
-     .paper = "Cho et al. 2014",
-     .presets = {"paper", "small"},
-     .config = seq2seq_gru_config,
-     .make = make_model<Seq2SeqGru, Seq2SeqGruConfig>}};
+const RegisterSystem seq2seq_gru{{.name = "seq2seq-gru",
+                                  .summary = "one GRU each, the source's summary at every step, maxout, no attention",
+                                  .paper = "Cho et al. 2014",
+                                  .job = "translation",
+                                  .presets = {"paper", "small"},
+                                  .config = seq2seq_gru_config,
+                                  .make = make_model<Seq2SeqGru, Seq2SeqGruConfig>,
+                                  .training = {{"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
@@ -14,7 +14,7 @@ namespace heed {
 // The reset gate acts before the recurrent product, h̃ = tanh(W x + U (r ∘ h)), or after it; the update gate keeps the
 // state (the paper) or takes the candidate (the released code). The context is never reset, as in that code. Weights
 // start as N(0, 0.01²), recurrent ones orthogonal.
-struct Seq2SeqGruConfig final : TranslationConfig {
+struct Seq2SeqGruConfig final : Config {
   Index embedding = 100;
   Index hidden = 1000;
   Index maxout = 500;
@@ -28,14 +28,14 @@ struct Seq2SeqGruConfig final : TranslationConfig {
   void visit(Fields& field) override;
 };
 
-class Seq2SeqGru final : public TranslationModel {
+class Seq2SeqGru final : public Writer {
  public:
   Seq2SeqGru(const Scope& scope, const Seq2SeqGruConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override { return {}; }
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override { return {}; }
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Seq2SeqGru>>(*this, source);
   }
 
@@ -56,12 +56,12 @@ class Seq2SeqGru final : public TranslationModel {
       visit(hidden);
     }
   };
-  Encoded encode(const Sentences& source) const { return encode(source, nullptr); }
+  Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return {encoded.start}; }
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
-  Encoded encode(const Sentences& source, Random* random) const;
+  Encoded encode(const Source& source, Random* random) const;
   // Logits of states and words' vectors [batch, n, ·].
   WordScores predicted(const Var& states, const Var& embedded, const Encoded& encoded, Random* random) const;
 

@@ -35,8 +35,8 @@ void Seq2SeqLstmConfig::visit(Fields& field) {
 
 Seq2SeqLstm::Seq2SeqLstm(const Scope& scope, const Seq2SeqLstmConfig& config)
     : config_(checked(config)),
-      source_(scope / "source", config.source_vocabulary, config.embedding, embedding_start(config)),
-      target_(scope / "target", config.target_vocabulary, config.embedding, embedding_start(config)),
+      source_(scope / "source", config.inputs[0], config.embedding, embedding_start(config)),
+      target_(scope / "target", config.outputs, config.embedding, embedding_start(config)),
       encoder_(scope / "encoder", config.layers, config.embedding, config.hidden, lstm_options(config)),
       decoder_(scope / "decoder", config.layers, config.embedding, config.hidden, lstm_options(config)),
       output_(scope / "output", config.hidden, target_, config.tied, uniform_or(config.initial_range, init::glorot())) {
@@ -46,13 +46,12 @@ Stacked<LstmLayer>::Between Seq2SeqLstm::dropping(Random* random) const {
   return [this, random](const Var& x) { return dropped(x, config_.dropout, random); };
 }
 
-Seq2SeqLstm::Encoded Seq2SeqLstm::encode(const Sentences& source, Random* random) const {
+Seq2SeqLstm::Encoded Seq2SeqLstm::encode(const Source& source, Random* random) const {
   const Var embedded = dropped(source_(real_words(source)), config_.dropout, random);
   return {encoder_(embedded, {}, {source.lengths, config_.reverse_source}, dropping(random)).last};
 }
 
-TeacherForced Seq2SeqLstm::forward(const Sentences& source, const Sentences& previous,
-                                   const ForwardOptions& options) const {
+TeacherForced Seq2SeqLstm::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   const Encoded encoded = encode(source, options.random);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   const Var top = decoder_(embedded, encoded.layers, {previous.lengths}, dropping(options.random)).outputs;
@@ -66,7 +65,7 @@ Decoding::Step Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previo
 
 namespace {
 
-std::unique_ptr<TranslationConfig> seq2seq_lstm_config(const std::string& preset) {
+std::unique_ptr<Config> seq2seq_lstm_config(const std::string& preset) {
   auto config = std::make_unique<Seq2SeqLstmConfig>();
   if (preset == "small") {
     config->layers = 2, config->embedding = 256, config->hidden = 512;
@@ -75,12 +74,15 @@ std::unique_ptr<TranslationConfig> seq2seq_lstm_config(const std::string& preset
   return config;
 }
 
-const RegisterTranslationSystem seq2seq_lstm{{.name = "seq2seq-lstm",
-                                              .summary = "stacked LSTMs, the source read backwards, no attention",
-                                              .paper = "Sutskever, Vinyals, Le 2014",
-                                              .presets = {"paper", "small"},
-                                              .config = seq2seq_lstm_config,
-                                              .make = make_model<Seq2SeqLstm, Seq2SeqLstmConfig>}};
+const RegisterSystem seq2seq_lstm{
+    {.name = "seq2seq-lstm",
+     .summary = "stacked LSTMs, the source read backwards, no attention",
+     .paper = "Sutskever, Vinyals, Le 2014",
+     .job = "translation",
+     .presets = {"paper", "small"},
+     .config = seq2seq_lstm_config,
+     .make = make_model<Seq2SeqLstm, Seq2SeqLstmConfig>,
+     .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

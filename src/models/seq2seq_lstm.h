@@ -1,7 +1,7 @@
 #pragma once
 
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
@@ -10,7 +10,7 @@ namespace heed {
 //   (h, c) of all layers = LSTM(E x_m, ..., E x_1),  h_t = LSTM(E y_{t-1}; h_{t-1}, c_{t-1}),  p(y_t) = softmax(W h_t)
 // The source is read from its last word to its first: the first words of both sides come near each other. All weights
 // start as U(-0.08, 0.08).
-struct Seq2SeqLstmConfig final : TranslationConfig {
+struct Seq2SeqLstmConfig final : Config {
   Index layers = 4;  // of each side
   Index embedding = 1000;
   Index hidden = 1000;
@@ -22,14 +22,14 @@ struct Seq2SeqLstmConfig final : TranslationConfig {
   void visit(Fields& field) override;
 };
 
-class Seq2SeqLstm final : public TranslationModel {
+class Seq2SeqLstm final : public Writer {
  public:
   Seq2SeqLstm(const Scope& scope, const Seq2SeqLstmConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override { return {}; }
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override { return {}; }
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Seq2SeqLstm>>(*this, source);
   }
 
@@ -41,12 +41,12 @@ class Seq2SeqLstm final : public TranslationModel {
     }
   };
   using Encoded = State;  // all that is known of the source is where the decoder starts
-  Encoded encode(const Sentences& source) const { return encode(source, nullptr); }
+  Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return encoded; }
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
-  Encoded encode(const Sentences& source, Random* random) const;
+  Encoded encode(const Source& source, Random* random) const;
   Stacked<LstmLayer>::Between dropping(Random* random) const;
 
   Seq2SeqLstmConfig config_;

@@ -21,9 +21,9 @@ TransformerConfig checked(const TransformerConfig& config) {
   require(config.neighbours >= 0, "[transformer] {} neighbours", config.neighbours);
   require(config.alignment_layer >= 0 && config.alignment_layer <= config.decoder_layers,
           "[transformer] alignment layer {} of {}", config.alignment_layer, config.decoder_layers);
-  require(config.tied != "all" || config.source_vocabulary == config.target_vocabulary,
-          "[transformer] one table for both sides needs one vocabulary, not {} and {} words", config.source_vocabulary,
-          config.target_vocabulary);
+  require(config.tied != "all" || config.inputs[0] == config.outputs,
+          "[transformer] one table for both sides needs one vocabulary, not {} and {} words", config.inputs[0],
+          config.outputs);
   return config;
 }
 
@@ -73,11 +73,11 @@ Transformer::Transformer(const Scope& scope, const TransformerConfig& config)
     : config_(checked(config)), pre_norm_(config.norm == "pre") {
   const Index width = config.width;
   const Initialiser initialise = init::normal(1 / std::sqrt(static_cast<double>(width)));
-  target_table_ = Embedding(scope / "target", config.target_vocabulary, width, initialise);
+  target_table_ = Embedding(scope / "target", config.outputs, width, initialise);
   source_table_ =
-      config.tied == "all" ? target_table_ : Embedding(scope / "source", config.source_vocabulary, width, initialise);
+      config.tied == "all" ? target_table_ : Embedding(scope / "source", config.inputs[0], width, initialise);
   output_table_ =
-      config.tied == "none" ? Embedding(scope / "output", config.target_vocabulary, width, initialise) : target_table_;
+      config.tied == "none" ? Embedding(scope / "output", config.outputs, width, initialise) : target_table_;
   const auto feed_forward = [&](const Scope& layer) {
     return FeedForward{Linear(layer / "inner", width, config.feed_forward, {.activation = Activation::relu}),
                        Linear(layer / "outer", config.feed_forward, width)};
@@ -128,7 +128,7 @@ Var Transformer::embed(const Embedding& table, const Ids& ids, Index first, Rand
   return dropped(x, config_.dropout, random);
 }
 
-Var Transformer::encoded(const Sentences& source, const ForwardOptions& options) const {
+Var Transformer::encoded(const Source& source, const ForwardOptions& options) const {
   Var x = embed(source_table_, real_words(source), 0, options.random);
   for (std::size_t i = 0; i < encoder_.size(); ++i) {
     const EncoderLayer& layer = encoder_[i];
@@ -147,16 +147,20 @@ Index Transformer::alignment_layer() const {
   return config_.alignment_layer > 0 ? config_.alignment_layer - 1 : std::max<Index>(0, config_.decoder_layers - 2);
 }
 
-std::vector<std::string> Transformer::attention_names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < encoder_.size(); ++i) names.push_back(attention_name("encoder", i, "self"));
-  for (std::size_t i = 0; i < decoder_.size(); ++i)
-    for (const char* what : {"self", "source"}) names.push_back(attention_name("decoder", i, what));
-  return names;
+std::vector<AttentionShape> Transformer::attentions() const {
+  std::vector<AttentionShape> shapes;
+  const auto add = [&](const char* side, std::size_t layer, const char* what, int rows, int columns) {
+    shapes.push_back({attention_name(side, layer, what), static_cast<Index>(layer) + 1, config_.heads, rows, columns});
+  };
+  for (std::size_t i = 0; i < encoder_.size(); ++i) add("encoder", i, "self", 0, 0);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) {
+    add("decoder", i, "self", kOutput, kOutput);
+    add("decoder", i, "source", kOutput, 0);
+  }
+  return shapes;
 }
 
-TeacherForced Transformer::forward(const Sentences& source, const Sentences& previous,
-                                   const ForwardOptions& options) const {
+TeacherForced Transformer::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   TeacherForced result;
   const Var read = encoded(source, options);
   Var x = embed(target_table_, real_words(previous), 0, options.random);
@@ -186,7 +190,7 @@ TeacherForced Transformer::forward(const Sentences& source, const Sentences& pre
   return result;
 }
 
-Transformer::Encoded Transformer::encode(const Sentences& source) const {
+Transformer::Encoded Transformer::encode(const Source& source) const {
   const Var read = encoded(source, {});
   Encoded result;
   for (const DecoderLayer& layer : decoder_) result.source.push_back(layer.source.memory(read, source.lengths));
@@ -220,14 +224,14 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
     });
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
   }
-  result.words = predicted(x).logits().value().reshape(Shape{rows, config_.target_vocabulary});
+  result.words = predicted(x).logits().value().reshape(Shape{rows, config_.outputs});
   ++state.position;
   return result;
 }
 
 namespace {
 
-std::unique_ptr<TranslationConfig> transformer_config(const std::string& preset) {
+std::unique_ptr<Config> transformer_config(const std::string& preset) {
   auto config = std::make_unique<TransformerConfig>();
   if (preset == "big") {
     config->width = 1024, config->feed_forward = 4096, config->heads = 16, config->dropout = 0.3;
@@ -239,13 +243,14 @@ std::unique_ptr<TranslationConfig> transformer_config(const std::string& preset)
   return config;
 }
 
-const RegisterTranslationSystem transformer{
-    {.name = "transformer",
-     .summary = "attention only: multi-head self-attention and feed-forward layers",
-     .paper = "Vaswani et al. 2017",
-     .presets = {"paper", "big", "small"},
-     .config = transformer_config,
-     .make = make_model<Transformer, TransformerConfig>}};
+const RegisterSystem transformer{{.name = "transformer",
+                                  .summary = "attention only: multi-head self-attention and feed-forward layers",
+                                  .paper = "Vaswani et al. 2017",
+                                  .job = "translation",
+                                  .presets = {"paper", "big", "small"},
+                                  .config = transformer_config,
+                                  .make = make_model<Transformer, TransformerConfig>,
+                                  .training = {{"learning-rate", "0.002"}}}};
 
 }  // namespace
 }  // namespace heed

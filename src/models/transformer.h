@@ -4,7 +4,7 @@
 
 #include "heed/attention/multi_head.h"
 #include "heed/models/decoder_parts.h"
-#include "heed/models/decoding.h"
+#include "heed/models/decoding_of.h"
 #include "heed/nn/norm.h"
 
 namespace heed {
@@ -15,7 +15,7 @@ namespace heed {
 // That is post-norm, the paper's; pre-norm is x ← x + sub(LN(x)) and one LN at the end. Embeddings are multiplied by
 // √width; a sinusoid of the position is added, unless positions enter the scores: relative (Shaw et al. 2018), alibi
 // (Press et al. 2022) or rotary (Su et al. 2021).
-struct TransformerConfig final : TranslationConfig {
+struct TransformerConfig final : Config {
   Index layers = 6;          // of the encoder
   Index decoder_layers = 6;  // of the decoder
   Index width = 512;
@@ -31,14 +31,14 @@ struct TransformerConfig final : TranslationConfig {
   void visit(Fields& field) override;
 };
 
-class Transformer final : public TranslationModel {
+class Transformer final : public Writer {
  public:
   Transformer(const Scope& scope, const TransformerConfig& config);
 
-  TeacherForced forward(const Sentences& source, const Sentences& previous,
+  TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
-  std::vector<std::string> attention_names() const override;
-  std::unique_ptr<Decoding> start(const Sentences& source) const override {
+  std::vector<AttentionShape> attentions() const override;
+  std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Transformer>>(*this, source);
   }
 
@@ -58,7 +58,7 @@ class Transformer final : public TranslationModel {
       each_in(words, visit);
     }
   };
-  Encoded encode(const Sentences& source) const;
+  Encoded encode(const Source& source) const;
   State begin(const Encoded& encoded) const;
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
@@ -85,7 +85,7 @@ class Transformer final : public TranslationModel {
   Var around(const LayerNorm& norm, const Var& x, Random* random, const Sublayer& sublayer) const;
   Var feed(const FeedForward& layer, const Var& x, Random* random) const;
   Var embed(const Embedding& table, const Ids& ids, Index first, Random* random) const;
-  Var encoded(const Sentences& source, const ForwardOptions& options) const;
+  Var encoded(const Source& source, const ForwardOptions& options) const;
   WordScores predicted(const Var& x) const;
   Index alignment_layer() const;
 

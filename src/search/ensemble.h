@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "heed/models/translation.h"
+#include "heed/search/decoding.h"
 
 namespace heed {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "heed/models/translation.h"
+#include "heed/search/decoding.h"
 
 // Search for the best continuations of a decoding in progress, many sources at once. A source whose search has ended
 // gives its rows back, so the work shrinks; nothing of a result depends on the source's neighbours in the batch.

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/threads.h"
-#include "heed/explain/explain.h"
-#include "heed/explain/faithfulness.h"
-#include "heed/explain/trace_json.h"
+#include "heed/jobs/explain.h"
+#include "heed/jobs/faithfulness.h"
+#include "heed/trace/trace_json.h"
 #include "heed/serve/job.h"
 
 namespace heed {

@@ -5,7 +5,7 @@
 #include "heed/attention/parts.h"
 #include "heed/base/one_thread.h"
 #include "heed/base/spelling.h"
-#include "heed/explain/explain.h"
+#include "heed/jobs/explain.h"
 #include "heed/serve/http.h"
 
 namespace heed {
@@ -18,7 +18,7 @@ bool is_language(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-VisitFields fields_of(TranslationConfig& config) {
+VisitFields fields_of(Config& config) {
   return [&config](Fields& field) { config.visit(field); };
 }
 
@@ -72,8 +72,8 @@ std::shared_ptr<const TranslationBundle> with_normaliser(const TranslationBundle
   std::sort(known.begin(), known.end());
   require(std::find(known.begin(), known.end(), name) != known.end(), "there is no normaliser {}{}", name,
           did_you_mean(name, known));
-  const TranslationSystem& system = translation_system_named(bundle.name);
-  std::unique_ptr<TranslationConfig> config = system.config(system.presets.front());
+  const System& system = system_named(bundle.name);
+  std::unique_ptr<Config> config = system.config(system.presets.front());
   for (const FieldDescription& field : describe_fields(fields_of(*bundle.config)))
     set_field(fields_of(*config), field.name, field.value, bundle.name);
   require(set_field(fields_of(*config), "normaliser", name, bundle.name), "{} has no normaliser that can be exchanged",

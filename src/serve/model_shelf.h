@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heed/explain/trace.h"
-#include "heed/tasks/translator.h"
+#include "heed/trace/trace.h"
+#include "heed/jobs/translator.h"
 
 namespace heed {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/spelling.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

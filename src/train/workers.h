@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "heed/train/all_reduce.h"
-#include "heed/train/thread_pool.h"
+#include "heed/base/thread_pool.h"
 
 namespace heed {
 

@@ -10,7 +10,7 @@
 #include "heed/data/corpora/grammar_words.h"
 #include "heed/data/pair_lines.h"
 #include "heed/data/text_file.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 #include "support/messages.h"
 
 namespace heed {

@@ -60,7 +60,7 @@ class Corpus {
 std::vector<Index> contents(const PairBatch& batch) {
   std::vector<Index> all(batch.lines);
   for (const Ids* ids :
-       {&batch.source.ids, &batch.source.lengths, &batch.previous.ids, &batch.previous.lengths, &batch.expected})
+       {&batch.source.words, &batch.source.lengths, &batch.previous.words, &batch.previous.lengths, &batch.expected})
     all.insert(all.end(), ids->values().begin(), ids->values().end());
   return all;
 }
@@ -81,11 +81,11 @@ TEST(Pairs, ABatchIsShiftedAndPadded) {
   const PairBatch batch = PairBatches(options).next();
   const auto row = [](const Ids& ids) { return std::vector<std::int32_t>(ids.values().begin(), ids.values().end()); };
   EXPECT_EQ(batch.lines, (std::vector<Index>{1, 0}));  // the shorter first
-  EXPECT_EQ(batch.source.ids.shape(), (Shape{2, 3}));
+  EXPECT_EQ(batch.source.words.shape(), (Shape{2, 3}));
   EXPECT_EQ(row(batch.source.lengths), (std::vector<std::int32_t>{2, 3}));
-  EXPECT_EQ(row(batch.source.ids), (std::vector<std::int32_t>{5, kEnd, kEnd, 3, 4, kEnd}));
+  EXPECT_EQ(row(batch.source.words), (std::vector<std::int32_t>{5, kEnd, kEnd, 3, 4, kEnd}));
   EXPECT_EQ(row(batch.previous.lengths), (std::vector<std::int32_t>{2, 4}));
-  EXPECT_EQ(row(batch.previous.ids), (std::vector<std::int32_t>{kBegin, 3, kEnd, kEnd, kBegin, 3, 4, 5}));
+  EXPECT_EQ(row(batch.previous.words), (std::vector<std::int32_t>{kBegin, 3, kEnd, kEnd, kBegin, 3, 4, 5}));
   EXPECT_EQ(row(batch.expected), (std::vector<std::int32_t>{3, kEnd, -1, -1, 3, 4, 5, kEnd}));
   EXPECT_EQ(batch.source_words, 5);
   EXPECT_EQ(batch.target_words, 6);
@@ -221,7 +221,7 @@ TEST(Pairs, SeveralFilesAreOneCorpus) {
   PairBatch batch = batches.next();
   ASSERT_EQ(batch.lines.size(), 3U);
   for (std::size_t row = 0; row < 3; ++row)
-    EXPECT_EQ(batch.source.ids.at({static_cast<Index>(row), 0}), batch.lines[row] + 3);
+    EXPECT_EQ(batch.source.words.at({static_cast<Index>(row), 0}), batch.lines[row] + 3);
 }
 
 TEST(Pairs, LinksOfWordsBecomeLinksOfPieces) {
@@ -246,7 +246,7 @@ TEST(Pairs, LinksOfWordsBecomeLinksOfPieces) {
     const auto words = [&](const Ids& ids, Index begin, Index count) {
       return options.source->word_of({ids.data() + begin, static_cast<std::size_t>(count)});
     };
-    const std::vector<Index> source = words(batch.source.ids, 0, m - 1), target = words(batch.expected, 0, n - 1);
+    const std::vector<Index> source = words(batch.source.words, 0, m - 1), target = words(batch.expected, 0, n - 1);
     const auto linked = [line = line](Index s, Index t) {
       if (line == 0) return t == 0 || (t == 2 && s == 0);
       return line == 2 && s == 1 && t == 0;

@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 

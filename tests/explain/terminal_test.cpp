@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "heed/explain/display_width.h"
+#include "heed/base/display_width.h"
 #include "support/messages.h"
 
 namespace heed {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
-#include "heed/explain/import.h"
+#include "heed/trace/import.h"
 #include "heed/explain/svg.h"
 
 namespace {

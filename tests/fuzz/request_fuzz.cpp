@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 #include "heed/serve/request.h"
 
 namespace {

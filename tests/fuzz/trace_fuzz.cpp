@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "heed/base/error.h"
-#include "heed/explain/merge.h"
-#include "heed/explain/pick.h"
-#include "heed/explain/trace_json.h"
+#include "heed/trace/merge.h"
+#include "heed/trace/pick.h"
+#include "heed/trace/trace_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -11,7 +11,7 @@
 namespace heed::test {
 namespace {
 
-Tensor logits_of(const TinyModel& tiny, const Sentences& source, const Sentences& previous) {
+Tensor logits_of(const TinyModel& tiny, const Source& source, const Source& previous) {
   return tiny.model->forward(source, previous).words.logits().value().contiguous();
 }
 
@@ -20,7 +20,7 @@ TEST(ConvS2SModel, TheReceptiveFieldIsThatOfItsLayers) {
   for (const Index kernel : {2, 3}) {
     const TinyModel tiny({"convs2s", {{"kernel", std::to_string(kernel)}, {"decoder-layers", "2"}}});
     const Index reach = 2 * (kernel - 1), changed = 1;
-    const Sentences source = sentences({{3, 7, 4, 9, 2}});
+    const Source source = sentences({{3, 7, 4, 9, 2}});
     const Tensor before = logits_of(tiny, source, sentences({{1, 4, 8, 5, 3, 6, 7, 9}}));
     const Tensor after = logits_of(tiny, source, sentences({{1, 10, 8, 5, 3, 6, 7, 9}}));
     for (Index t = 0; t < 8; ++t) {
@@ -33,7 +33,7 @@ TEST(ConvS2SModel, TheReceptiveFieldIsThatOfItsLayers) {
 // The factor is a power of two here, so that it is exact.
 TEST(ConvS2SModel, OnlyTheEncodersGradientIsScaled) {
   const TinyModel scaled({"convs2s", {}}), plain({"convs2s", {{"scale-encoder-gradient", "false"}}});
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   EXPECT_TRUE(same_bits(logits_of(scaled, source, previous), logits_of(plain, source, previous)));
   const auto gradients = [&](const TinyModel& tiny) {
     return backward(tiny.model->forward(source, previous).words.cross_entropy(expected_after(previous)));
@@ -55,7 +55,7 @@ TEST(ConvS2SModel, OnlyTheEncodersGradientIsScaled) {
 
 TEST(ConvS2SModel, TheLengthOfADirectionDoesNotMatter) {
   TinyModel tiny({"convs2s", {}});
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const Tensor before = logits_of(tiny, source, previous);
   for (const Parameters::Entry& entry : tiny.parameters.entries()) {
     if (!entry.name.ends_with(".direction")) continue;
@@ -68,7 +68,7 @@ TEST(ConvS2SModel, TheLengthOfADirectionDoesNotMatter) {
 
 TEST(ConvS2SModel, StartsAsThePaperSays) {
   ConvS2SConfig config;
-  config.source_vocabulary = config.target_vocabulary = 200;
+  config.inputs[0] = config.outputs = 200;
   config.layers = config.decoder_layers = 1, config.embedding = 60, config.hidden = 50, config.dropout = 0.2;
   Parameters parameters;
   const ConvS2S model{Scope(parameters), config};
@@ -96,7 +96,7 @@ TEST(ConvS2SModel, StartsAsThePaperSays) {
 
 TEST(ConvS2SModel, EveryLayerHasAnAttentionOfItsOwn) {
   const TinyModel tiny({"convs2s", {{"decoder-layers", "3"}}});
-  std::vector<TracedAttention> trace;
+  std::vector<AttentionOfBatch> trace;
   const TeacherForced forced =
       tiny.model->forward(some_sources(), some_previous(), {.alignment = true, .trace = &trace});
   ASSERT_EQ(trace.size(), 3u);

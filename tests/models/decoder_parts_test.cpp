@@ -15,7 +15,7 @@ AttentionRecord record_of(const Var& weights) { return {{weights}, {}, weights.s
 
 TEST(AttentionPenalty, CountsWhatIsLookedAtTwice) {
   const Var weights(Tensor({2, 3, 2}, {.5, .5, .25, .75, 1, 0, 1, 0, 1, 0, 1, 0}));
-  const Sentences previous = sentences({{1, 4, 5}, {1, 6}});  // the second sentence's last step is padding
+  const Source previous = sentences({{1, 4, 5}, {1, 6}});  // the second sentence's last step is padding
   const Var logits(Tensor({2, 3, 11}, Real{0}));
   AttentionLosses losses;
   EXPECT_FALSE(attention_penalty(losses, record_of(weights), logits, previous));
@@ -27,7 +27,7 @@ TEST(AttentionPenalty, CountsWhatIsLookedAtTwice) {
 
 // Better than the other sentence: what was sampled becomes more probable, there and only at real words.
 TEST(AttentionPenalty, RewardsSampledPositions) {
-  const Sentences previous = sentences({{1, 4}, {1}});
+  const Source previous = sentences({{1, 4}, {1}});
   Tensor numbers(Shape{2, 2, 11}, Real{0});
   numbers.data()[4] = 3;  // the first sentence's first word is likely
   const Var logits(numbers);
@@ -74,7 +74,7 @@ TEST(Copying, IsADistributionOverOneVocabulary) {
 }
 
 TEST(Copying, MixesTheGeneratorAndTheSource) {
-  const Sentences source = sentences({{7, 3, 7, 2}}), previous = sentences({{1, 4}});
+  const Source source = sentences({{7, 3, 7, 2}}), previous = sentences({{1, 4}});
   TinyModel tiny({"rnnsearch", {{"copy", "true"}}}), generator({"rnnsearch", {}});
   copy_values(tiny.parameters, generator.parameters);
   const auto log_probabilities = [&](const TinyModel& model) {
@@ -93,7 +93,7 @@ TEST(Copying, MixesTheGeneratorAndTheSource) {
 }
 
 TEST(RealWords, ReplaceThePadding) {
-  const Sentences given = sentences({{3, 4, 5}, {6}}, -7);
+  const Source given = sentences({{3, 4, 5}, {6}}, -7);
   const Ids words = real_words(given), by_time = real_words_by_time(given);
   EXPECT_EQ(std::vector<std::int32_t>(words.data(), words.data() + 6), (std::vector<std::int32_t>{3, 4, 5, 6, 0, 0}));
   EXPECT_EQ(by_time.shape(), (Shape{3, 2}));

@@ -22,7 +22,7 @@ double difference(const Settings& a, const Settings& b, const std::function<void
     std::copy(numbers.begin(), numbers.end(), Tensor(other.parameters.at(entry.name).value()).data());
   }
   if (prepare) prepare(other.parameters);
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   return distance(one.model->forward(source, previous).words.logits().value().contiguous(),
                   other.model->forward(source, previous).words.logits().value().contiguous());
 }
@@ -57,7 +57,7 @@ TEST(LuongModel, FeedingNothingIsNotFeeding) {
     const auto numbers = fed.parameters.at(from).value().values();
     std::copy(numbers.begin(), numbers.end(), Tensor(entry.var.value()).data());
   }
-  const Sentences source = some_sources(), previous = sentences({{1, 4, 8}, {1, 9, 10}, {1, 5, 6}});
+  const Source source = some_sources(), previous = sentences({{1, 4, 8}, {1, 9, 10}, {1, 5, 6}});
   const Tensor without = unfed.model->forward(source, previous).words.logits().value().contiguous();
   EXPECT_GT(distance(fed.model->forward(source, previous).words.logits().value().contiguous(), without), 1e-3);
   fill(fed.parameters, "decoder.layer0.input", 0);
@@ -69,8 +69,8 @@ TEST(LuongModel, FeedingNothingIsNotFeeding) {
 TEST(LuongModel, ReversingTwiceIsTheIdentity) {
   for (const char* system : {"luong", "seq2seq-lstm"}) {
     const TinyModel backwards({system, {}}), forwards({system, {{"reverse-source", "false"}}});
-    const Sentences previous = some_previous(9);
-    const Sentences turned = sentences({{2, 9, 4, 7, 3}, {2}, {2, 6, 5}}, 8);
+    const Source previous = some_previous(9);
+    const Source turned = sentences({{2, 9, 4, 7, 3}, {2}, {2, 6, 5}}, 8);
     EXPECT_LE(distance(backwards.model->forward(some_sources(10), previous).words.logits().value().contiguous(),
                        forwards.model->forward(turned, previous).words.logits().value().contiguous()),
               1e-5)

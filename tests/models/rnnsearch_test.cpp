@@ -13,7 +13,7 @@ namespace {
 
 RnnSearchConfig tiny() {
   RnnSearchConfig config;  // of the paper, but small
-  config.source_vocabulary = kSourceWords, config.target_vocabulary = kTargetWords;
+  config.inputs[0] = kSourceWords, config.outputs = kTargetWords;
   config.embedding = 5, config.hidden = 40, config.maxout = 4;
   return config;
 }
@@ -48,7 +48,7 @@ TEST(RnnSearchModel, StartsAsThePaperSays) {
 TEST(RnnSearchModel, FirstLooksEverywhereAlike) {
   Parameters parameters;
   const RnnSearch<GruLayer> model(Scope(parameters), tiny());
-  const Sentences source = some_sources();
+  const Source source = some_sources();
   const Tensor weights = model.forward(source, some_previous(), {.alignment = true}).alignment.value().contiguous();
   for (Index b = 0; b < weights.size(0); ++b) {
     const Index length = source.lengths.data()[b];
@@ -61,7 +61,7 @@ TEST(RnnSearchModel, FirstLooksEverywhereAlike) {
 TEST(RnnSearchModel, WithoutTheQuerysMapEveryStepLooksAlike) {
   TinyModel model({"rnnsearch", {}});
   fill(model.parameters, "attention.score.query.weight", 0);
-  const Sentences source = sentences({{3, 7, 4, 9, 2}}), previous = sentences({{1, 4, 8, 5}});
+  const Source source = sentences({{3, 7, 4, 9, 2}}), previous = sentences({{1, 4, 8, 5}});
   const Tensor weights = model.model->forward(source, previous, {.alignment = true}).alignment.value().contiguous();
   EXPECT_NE(weights.at({0, 0, 0}), weights.at({0, 0, 1}));
   for (Index t = 1; t < 4; ++t)
@@ -71,7 +71,7 @@ TEST(RnnSearchModel, WithoutTheQuerysMapEveryStepLooksAlike) {
 // The word is predicted from the state before the step: how a step is made first matters to the second word.
 TEST(RnnSearchModel, TheReadoutUsesTheStateBefore) {
   TinyModel model({"rnnsearch", {}});
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const Tensor before = model.model->forward(source, previous).words.logits().value().contiguous();
   fill(model.parameters, "decoder.recurrent", 0.3);
   const Tensor after = model.model->forward(source, previous).words.logits().value().contiguous();
@@ -90,7 +90,7 @@ TEST(RnnSearchModel, SaysWhatIsWrong) {
             "[output] the words' vectors of width 4 cannot be the output's weights of width 3; "
             "give both one width, or set tied to false");
   RnnSearchConfig config = tiny();
-  config.copy = true, config.target_vocabulary = 12;
+  config.copy = true, config.outputs = 12;
   Parameters parameters;
   EXPECT_EQ(message_of([&] { RnnSearch<GruLayer>(Scope(parameters), config); }),
             "[rnnsearch] copying needs one vocabulary for both sides, not 11 and 12 words");

@@ -12,7 +12,7 @@ namespace {
 // Negating everything that goes into z turns one sense of the update gate into the other.
 TEST(Seq2SeqGruModel, TheTwoSensesOfTheUpdateGateAreOneNegation) {
   TinyModel keeps({"seq2seq-gru", {}}), takes({"seq2seq-gru", {{"update", "takes"}}});
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const auto logits = [&](const TinyModel& tiny) {
     return tiny.model->forward(source, previous).words.logits().value().contiguous();
   };
@@ -29,7 +29,7 @@ TEST(Seq2SeqGruModel, TheTwoSensesOfTheUpdateGateAreOneNegation) {
 
 // The source reaches every word through its summary alone: without its three ways in, the source does not matter.
 TEST(Seq2SeqGruModel, TheContextIsThereAtEveryStep) {
-  const Sentences previous = sentences({{1, 4, 8, 5}});
+  const Source previous = sentences({{1, 4, 8, 5}});
   const auto difference = [&](TinyModel& tiny) {
     const Tensor a = tiny.model->forward(sentences({{3, 7, 4, 2}}), previous).words.logits().value().contiguous();
     const Tensor b = tiny.model->forward(sentences({{9, 5, 2}}), previous).words.logits().value().contiguous();

@@ -12,20 +12,20 @@ namespace {
 
 TransformerConfig tiny() {
   TransformerConfig config;
-  config.source_vocabulary = 11, config.target_vocabulary = 13;
+  config.inputs[0] = 11, config.outputs = 13;
   config.layers = config.decoder_layers = 2;
   config.width = 8, config.feed_forward = 12, config.heads = 2, config.dropout = 0;
   return config;
 }
 
-Sentences one_sentence(const std::vector<std::int32_t>& ids) {
+Source one_sentence(const std::vector<std::int32_t>& ids) {
   const Index length = static_cast<Index>(ids.size());
   Ids row(Shape{1, length});
   std::copy(ids.begin(), ids.end(), row.data());
   return {row, Ids(Shape{1}, static_cast<std::int32_t>(length))};
 }
 
-Tensor logits(const TransformerConfig& config, const Sentences& source, const Sentences& previous) {
+Tensor logits(const TransformerConfig& config, const Source& source, const Source& previous) {
   Parameters parameters(7);
   return Transformer(Scope(parameters), config).forward(source, previous).words.logits().value().contiguous();
 }
@@ -41,7 +41,7 @@ TEST(TransformerModel, SinusoidsAreThePapers) {
 }
 
 TEST(TransformerModel, WithoutPositionsTheOrderOfTheSourceDoesNotMatter) {
-  const Sentences previous = one_sentence({1, 4, 5});
+  const Source previous = one_sentence({1, 4, 5});
   const auto distance = [&](const std::string& positions) {
     TransformerConfig config = tiny();
     config.positions = positions;
@@ -56,7 +56,7 @@ TEST(TransformerModel, WithoutPositionsTheOrderOfTheSourceDoesNotMatter) {
 }
 
 TEST(TransformerModel, NeighboursThatReachEverywhereChangeNothing) {
-  const Sentences source = one_sentence({3, 7, 4, 9, 2}), previous = one_sentence({1, 4, 5, 6});
+  const Source source = one_sentence({3, 7, 4, 9, 2}), previous = one_sentence({1, 4, 5, 6});
   TransformerConfig config = tiny();
   const Tensor full = logits(config, source, previous);
   config.neighbours = 8;
@@ -67,13 +67,13 @@ TEST(TransformerModel, NeighboursThatReachEverywhereChangeNothing) {
 
 TEST(TransformerModel, OneTableForAllSavesTwo) {
   TransformerConfig config = tiny();
-  config.target_vocabulary = config.source_vocabulary;
+  config.outputs = config.inputs[0];
   config.tied = "all";
   Parameters shared, separate;
   const Transformer one{Scope(shared), config};
   config.tied = "none";
   const Transformer three{Scope(separate), config};
-  EXPECT_EQ(separate.count() - shared.count(), 2 * config.source_vocabulary * config.width);
+  EXPECT_EQ(separate.count() - shared.count(), 2 * config.inputs[0] * config.width);
 }
 
 TEST(TransformerModel, RefusesWhatMakesNoSense) {

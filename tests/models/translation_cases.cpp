@@ -20,7 +20,7 @@ class FieldNames final : public Fields {
   void operator()(const char* name, std::string&, const char*) override { names.insert(name); }
 };
 
-std::set<std::string> fields_of(const TranslationSystem& system) {
+std::set<std::string> fields_of(const System& system) {
   FieldNames found;
   system.config("small")->visit(found);
   return found.names;
@@ -103,55 +103,55 @@ std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant) {
 
 std::vector<TranslationVariant> every_system() {
   std::vector<TranslationVariant> list;
-  for (const TranslationSystem& system : translation_systems()) list.push_back({system.name, {}});
+  for (const System& system : systems()) list.push_back({system.name, {}});
   return list;
 }
 
 std::vector<TranslationVariant> every_variant() {
   std::vector<TranslationVariant> list = every_system();
   list.insert(list.end(), kOptions.begin(), kOptions.end());
-  for (const TranslationSystem& system : translation_systems())
+  for (const System& system : systems())
     if (fields_of(system).contains("score")) add_parts(system.name, list);
   return list;
 }
 
-std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant, Index width) {
-  auto config = translation_system_named(variant.system).config("small");
+std::unique_ptr<Config> tiny_config(const TranslationVariant& variant, Index width) {
+  auto config = system_named(variant.system).config("small");
   Setting setting(variant.settings, width);
   config->visit(setting);
   setting.finish(variant.system);
-  config->source_vocabulary = kSourceWords, config->target_vocabulary = kTargetWords;
+  config->inputs[0] = kSourceWords, config->outputs = kTargetWords;
   return config;
 }
 
 TinyModel::TinyModel(const TranslationVariant& variant, std::uint64_t seed)
-    : parameters(seed), model(translation_system_named(variant.system).make(Scope(parameters), *tiny_config(variant))) {
+    : parameters(seed), model(system_named(variant.system).make(Scope(parameters), *tiny_config(variant))) {
   randomise(parameters, seed, 0.4);
 }
 
-Sentences sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding) {
+Source sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding) {
   std::size_t longest = 0;
   for (const auto& each : words) longest = std::max(longest, each.size());
   const Index batch = static_cast<Index>(words.size()), width = static_cast<Index>(longest);
-  Sentences result{Ids(Shape{batch, width}, padding), Ids(Shape{batch})};
+  Source result{Ids(Shape{batch, width}, padding), Ids(Shape{batch})};
   for (std::size_t b = 0; b < words.size(); ++b) {
-    std::copy(words[b].begin(), words[b].end(), result.ids.data() + static_cast<Index>(b) * width);
+    std::copy(words[b].begin(), words[b].end(), result.words.data() + static_cast<Index>(b) * width);
     result.lengths.data()[b] = static_cast<std::int32_t>(words[b].size());
   }
   return result;
 }
 
-Ids expected_after(const Sentences& previous) {
-  Ids next(previous.ids.shape(), -1);
+Ids expected_after(const Source& previous) {
+  Ids next(previous.words.shape(), -1);
   const Index n = previous.longest();
   for (Index b = 0; b < previous.batch(); ++b) {
     const Index length = previous.lengths.data()[b];
-    for (Index t = 0; t < length; ++t) next.data()[b * n + t] = t + 1 < length ? previous.ids.data()[b * n + t + 1] : 2;
+    for (Index t = 0; t < length; ++t) next.data()[b * n + t] = t + 1 < length ? previous.words.data()[b * n + t + 1] : 2;
   }
   return next;
 }
 
-Sentences some_sources(std::int32_t padding) { return sentences({{3, 7, 4, 9, 2}, {2}, {5, 6, 2}}, padding); }
-Sentences some_previous(std::int32_t padding) { return sentences({{1, 4, 8}, {1, 9, 10, 3}, {1}}, padding); }
+Source some_sources(std::int32_t padding) { return sentences({{3, 7, 4, 9, 2}, {2}, {5, 6, 2}}, padding); }
+Source some_previous(std::int32_t padding) { return sentences({{1, 4, 8}, {1, 9, 10, 3}, {1}}, padding); }
 
 }  // namespace heed::test

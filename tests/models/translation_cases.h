@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 
 // Every translation system at a tiny size, in the variants that its options allow. A new system is tested by being
 // registered.
@@ -28,22 +28,22 @@ std::vector<TranslationVariant> every_variant();
 std::vector<TranslationVariant> every_system();
 
 // The `small` preset with its widths shrunk; dropout is off unless set.
-std::unique_ptr<TranslationConfig> tiny_config(const TranslationVariant& variant, Index width = 4);
+std::unique_ptr<Config> tiny_config(const TranslationVariant& variant, Index width = 4);
 
 // A model with its parameters, all of them random: some start at zero, where faults hide.
 struct TinyModel {
   explicit TinyModel(const TranslationVariant& variant, std::uint64_t seed = 1);
   Parameters parameters;
-  std::unique_ptr<TranslationModel> model;
+  std::unique_ptr<Writer> model;
 };
 
 // Sentences of the given words, padded with `padding`.
-Sentences sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding = 0);
+Source sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding = 0);
 // The words that follow `previous`, -1 in the padding.
-Ids expected_after(const Sentences& previous);
+Ids expected_after(const Source& previous);
 
 // A batch with unequal lengths, a source of one word among them.
-Sentences some_sources(std::int32_t padding = 0);
-Sentences some_previous(std::int32_t padding = 0);
+Source some_sources(std::int32_t padding = 0);
+Source some_previous(std::int32_t padding = 0);
 
 }  // namespace heed::test

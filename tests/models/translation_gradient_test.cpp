@@ -19,7 +19,7 @@ TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {
   // What is turned off here is no gradient: convs2s_test.cpp has it.
   if (variant.system == "convs2s") variant.settings["scale-encoder-gradient"] = "false";
   TinyModel tiny(variant);
-  const Sentences source = sentences({{3, 7, 4, 2}, {5, 2}}), previous = sentences({{1, 4}, {1, 9, 10}});
+  const Source source = sentences({{3, 7, 4, 2}, {5, 2}}), previous = sentences({{1, 4}, {1, 9, 10}});
   const Ids expected = expected_after(previous);
   std::vector<Var> leaves;
   for (const Parameters::Entry& entry : tiny.parameters.entries()) leaves.push_back(entry.var);

@@ -1,4 +1,4 @@
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 
 #include <gtest/gtest.h>
 
@@ -24,13 +24,13 @@ Tensor row(const Tensor& x, Index b, Index t) {
   return x.slice(0, b, b + 1).slice(1, t, t + 1).contiguous().reshape(Shape{x.size(2)});
 }
 Tensor row(const Tensor& x, Index b) { return x.slice(0, b, b + 1).contiguous().reshape(Shape{x.size(1)}); }
-Sentences only(const Sentences& all, Index b) {
+Source only(const Source& all, Index b) {
   const Index length = all.lengths.data()[b];
-  return {all.ids.slice(0, b, b + 1).slice(1, 0, length).contiguous(),
+  return {all.words.slice(0, b, b + 1).slice(1, 0, length).contiguous(),
           Ids(Shape{1}, static_cast<std::int32_t>(length))};
 }
-Ids word(const Sentences& sentences, Index t) {
-  return sentences.ids.slice(1, t, t + 1).contiguous().reshape(Shape{sentences.batch()});
+Ids word(const Source& sentences, Index t) {
+  return sentences.words.slice(1, t, t + 1).contiguous().reshape(Shape{sentences.batch()});
 }
 Tensor log_probabilities(const TeacherForced& forced) {
   const Tensor logits = forced.words.logits().value().contiguous();
@@ -40,7 +40,7 @@ Tensor log_probabilities(const TeacherForced& forced) {
 
 TEST_P(EveryVariant, RepeatedStepsAreForward) {
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true});
   const Tensor whole = log_probabilities(forced);
   const auto decoding = tiny.model->start(source);
@@ -60,7 +60,7 @@ TEST_P(EveryVariant, RepeatedStepsAreForward) {
 // The loss of scores that are never there together is that of the logits.
 TEST_P(EveryVariant, LosesWhatItsLogitsLose) {
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const WordScores words = tiny.model->forward(source, previous).words;
   const Ids expected = expected_after(previous);
   EXPECT_EQ(words.vocabulary(), kTargetWords);
@@ -71,7 +71,7 @@ TEST_P(EveryVariant, LosesWhatItsLogitsLose) {
 
 TEST_P(EveryVariant, RowsAreChosenRepeatedAndDropped) {
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources();
+  const Source source = some_sources();
   const auto decoding = tiny.model->start(source);
   decoding->step(ids({1, 1, 1}));
   decoding->select(ids({2, 0, 0, 2}));
@@ -91,7 +91,7 @@ TEST_P(EveryVariant, RowsAreChosenRepeatedAndDropped) {
 
 TEST_P(EveryVariant, ASentenceDoesNotKnowItsNeighbours) {
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources(), previous = some_previous();
+  const Source source = some_sources(), previous = some_previous();
   const Tensor together = log_probabilities(tiny.model->forward(source, previous));
   for (Index b = 0; b < source.batch(); ++b) {
     const Tensor alone = log_probabilities(tiny.model->forward(only(source, b), only(previous, b)));
@@ -104,19 +104,19 @@ TEST_P(EveryVariant, WhatStandsInThePaddingDoesNotMatter) {
   const TinyModel tiny(GetParam());
   const Tensor a = log_probabilities(tiny.model->forward(some_sources(0), some_previous(0)));
   const Tensor b = log_probabilities(tiny.model->forward(some_sources(10), some_previous(7)));
-  const Sentences previous = some_previous();
+  const Source previous = some_previous();
   for (Index i = 0; i < a.size(0); ++i)
     for (Index t = 0; t < previous.lengths.data()[i]; ++t) EXPECT_TRUE(same_bits(row(a, i, t), row(b, i, t)));
 }
 
 TEST_P(EveryVariant, AWordDoesNotKnowThoseAfterIt) {
   const TinyModel tiny(GetParam());
-  const Sentences source = sentences({{3, 7, 4, 9, 2}, {5, 2}});
-  const Sentences one = sentences({{1, 4, 8, 5, 3}, {1, 9, 10, 3, 6}});
+  const Source source = sentences({{3, 7, 4, 9, 2}, {5, 2}});
+  const Source one = sentences({{1, 4, 8, 5, 3}, {1, 9, 10, 3, 6}});
   const Tensor before = tiny.model->forward(source, one).words.logits().value().contiguous();
   for (Index t = 1; t < 5; ++t) {
-    Sentences other{one.ids.copy(), one.lengths};
-    other.ids.data()[t] = 6, other.ids.data()[5 + t] = 7;
+    Source other{one.words.copy(), one.lengths};
+    other.words.data()[t] = 6, other.words.data()[5 + t] = 7;
     const Tensor after = tiny.model->forward(source, other).words.logits().value().contiguous();
     for (Index b = 0; b < 2; ++b) {
       for (Index i = 0; i < t; ++i) EXPECT_TRUE(same_bits(row(before, b, i), row(after, b, i))) << t << " at " << i;
@@ -127,8 +127,8 @@ TEST_P(EveryVariant, AWordDoesNotKnowThoseAfterIt) {
 
 TEST_P(EveryVariant, NamesWhatATraceHas) {
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources(), previous = some_previous();
-  std::vector<TracedAttention> trace, alone;
+  const Source source = some_sources(), previous = some_previous();
+  std::vector<AttentionOfBatch> trace, alone;
   const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true, .trace = &trace});
   const TeacherForced unwanted = tiny.model->forward(source, previous, {.words = false, .trace = &alone});
   EXPECT_FALSE(unwanted.words);
@@ -152,8 +152,8 @@ TEST_P(EveryVariant, RowsOfTheAlignmentSumToOne) {
   // A predicted window's gain and a scan that may pass the end leave less than one.
   const bool may_lose = setting("window") == "local-p" || setting("normaliser") == "monotonic";
   const TinyModel tiny(GetParam());
-  const Sentences source = some_sources(), previous = some_previous();
-  std::vector<TracedAttention> trace;
+  const Source source = some_sources(), previous = some_previous();
+  std::vector<AttentionOfBatch> trace;
   const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true, .trace = &trace});
   EXPECT_EQ(trace.empty(), !forced.alignment);
   if (!forced.alignment) return;
@@ -199,14 +199,14 @@ TEST_P(EveryVariant, TrainingIsReproducibleAndDropsNumbers) {
 // Eight pairs that no rule connects, learnt by heart.
 TEST_P(EverySystem, LearnsAFewPairsByHeart) {
   TranslationVariant variant = GetParam();
-  const Sentences source =
+  const Source source =
       sentences({{3, 4, 2}, {4, 3, 2}, {5, 6, 7, 2}, {7, 6, 5, 2}, {8, 2}, {9, 10, 2}, {10, 9, 8, 2}, {3, 5, 7, 9, 2}});
-  const Sentences previous =
+  const Source previous =
       sentences({{1, 5, 6}, {1, 6, 5}, {1, 9}, {1, 9, 9, 4}, {1, 3, 10, 7}, {1, 7}, {1, 8, 4, 4}, {1, 10, 3, 6, 6}});
   const Ids expected = expected_after(previous);
   const auto config = tiny_config(variant, 8);
   Parameters parameters(3);
-  const auto model = translation_system_named(variant.system).make(Scope(parameters), *config);
+  const auto model = system_named(variant.system).make(Scope(parameters), *config);
   Optimiser optimiser;
   double loss = 0;
   int step = 0;
@@ -221,7 +221,7 @@ TEST_P(EverySystem, LearnsAFewPairsByHeart) {
 }
 
 TEST(TranslationSystems, HaveTheirPresetsAndPapers) {
-  for (const TranslationSystem& system : translation_systems()) {
+  for (const System& system : systems()) {
     for (const char* preset : {"paper", "small"})
       EXPECT_NE(std::find(system.presets.begin(), system.presets.end(), preset), system.presets.end()) << system.name;
     EXPECT_FALSE(system.summary.empty() || system.paper.empty()) << system.name;

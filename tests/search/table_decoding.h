@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/base/random.h"
-#include "heed/models/translation.h"
+#include "heed/models/system.h"
 
 namespace heed::test {
 

@@ -6,7 +6,7 @@
 
 #include "heed/data/words.h"
 #include "heed/serve/server.h"
-#include "heed/tasks/translation_options.h"
+#include "heed/jobs/translation_options.h"
 #include "serve/http_client.h"
 #include "support/temporary_folder.h"
 

@@ -10,7 +10,7 @@
 
 namespace heed {
 
-// The batch without its padding. Sentences are ordered by falling length, so that those still running at a step are
+// The batch without its padding. Source are ordered by falling length, so that those still running at a step are
 // the first ones; the words of a step are neighbours, step after step:
 //   row first(s) + i of a packed tensor is the word that the i-th longest sentence reads at step s.
 // Direction is nothing but the choice of that word.

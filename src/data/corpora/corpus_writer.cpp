@@ -10,7 +10,7 @@
 #include "heed/base/file.h"
 #include "heed/base/random.h"
 #include "heed/data/text_file.h"
-#include "heed/data/utf8.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

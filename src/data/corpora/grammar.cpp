@@ -311,7 +311,7 @@ class Speaker {
     return result;
   }
 
-  // Sentences -----------------------------------------------------------------------------------------------------
+  // Source -----------------------------------------------------------------------------------------------------
 
   Phrase time(Tense tense) {
     if (tense == Tense::present) return pair(one_of(kGrammarPresentTimes));

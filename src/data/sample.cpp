@@ -1,0 +1,57 @@
+#include "heed/data/sample.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{256} << 20;
+
+std::vector<KindDecoder>& registry() {
+  static std::vector<KindDecoder> list;
+  return list;
+}
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::text: return "text";
+    case Kind::document: return "document";
+    case Kind::image: return "image";
+    case Kind::sound: return "sound";
+    default: return "label";
+  }
+}
+
+Sample sample_of(std::vector<std::string> texts, std::vector<std::string> outputs) {
+  Sample sample;
+  for (std::string& text : texts) sample.inputs.push_back({.text = std::move(text)});
+  sample.outputs = std::move(outputs);
+  return sample;
+}
+
+RegisterKindDecoder::RegisterKindDecoder(KindDecoder decoder) { registry().push_back(std::move(decoder)); }
+
+const std::vector<KindDecoder>& kind_decoders() { return registry(); }
+
+Value decode_value(Kind kind, std::string_view bytes, const std::string& name) {
+  if (is_text(kind)) return {.text = std::string(bytes)};
+  for (const KindDecoder& decoder : registry()) {
+    if (decoder.kind != kind || !bytes.starts_with(decoder.beginning)) continue;
+    Value value = decoder.decode(bytes, name);
+    value.text = name;
+    return value;
+  }
+  fail("{}: it is no {} that can be read here", name, name_of(kind));
+}
+
+Value read_value(Kind kind, const std::string& text_or_path) {
+  if (is_text(kind)) return {.text = text_or_path};
+  return decode_value(kind, read_file(text_or_path, kLargestFile), text_or_path);
+}
+
+}  // namespace heed

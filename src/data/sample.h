@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/tensor/tensor.h"
+
+// What a person gives and gets, before any model: the same for every job.
+
+namespace heed {
+
+// What a job reads or gives. Texts and documents are text to a reader of files; a document has sentences.
+enum class Kind { text, document, image, sound, label };
+const char* name_of(Kind kind);  // "text", ...
+inline bool is_text(Kind kind) { return kind == Kind::text || kind == Kind::document; }
+
+// One input.
+struct Value {
+  std::string text = {};  // of a text or a document, one line of UTF-8; of others the name of what was read
+  Tensor numbers = {};    // of an image [height, width, channels], each in 0..1; of a sound [samples, channels]
+  double rate = 0;        // of a sound: samples per second
+};
+
+struct Sample {
+  std::vector<Value> inputs = {};         // in the job's order
+  std::vector<std::string> outputs = {};  // references, or one label; none where nothing is known
+  std::vector<std::string> choices = {};  // the options of a question, where they are given
+};
+
+// A sample of texts, as a person types them.
+Sample sample_of(std::vector<std::string> texts, std::vector<std::string> outputs = {});
+
+// How bytes become a Value of a kind. Texts need no decoder; each of the others registers itself, and an input that no
+// decoder knows is an Error.
+struct KindDecoder {
+  Kind kind;
+  std::vector<std::string> endings;  // of file names: ".jpg", ".png"
+  std::string beginning;             // of the bytes; empty: any
+  Value (*decode)(std::string_view bytes, const std::string& name);
+};
+struct RegisterKindDecoder {
+  explicit RegisterKindDecoder(KindDecoder decoder);
+};
+const std::vector<KindDecoder>& kind_decoders();
+// `name` leads messages and becomes the Value's text.
+Value decode_value(Kind kind, std::string_view bytes, const std::string& name);
+// A text as it stands; of other kinds the file of that path.
+Value read_value(Kind kind, const std::string& text_or_path);
+
+}  // namespace heed

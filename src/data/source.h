@@ -1,0 +1,18 @@
+#pragma once
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// One input of a batch as a model reads it, padded; what stands beyond a length is never looked at.
+struct Source {
+  Ids words = {};        // [batch, longest]: of a text or a document
+  Ids lengths = {};      // [batch], each in 0..longest
+  Tensor features = {};  // instead of words, [batch, longest, width]: frames of a sound, regions of an image
+  Ids ends = {};         // [batch, sentences] of a document: where each sentence ends; 0 beyond the last one
+
+  Index batch() const { return lengths.size(0); }
+  Index longest() const { return words ? words.size(1) : features.size(1); }
+};
+
+}  // namespace heed

@@ -1,0 +1,194 @@
+#include "heed/trace/pick.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "heed/base/error.h"
+#include "heed/base/spelling.h"
+#include "heed/trace/merge.h"
+
+namespace heed {
+namespace {
+
+constexpr const char* kToSource = "decoder.source";
+constexpr const char* kEncoderSelf = "encoder.self";
+
+// "decoder.source" of "decoder.layer3.source".
+std::string kind_of(const std::string& name) {
+  const std::size_t at = name.find(".layer");
+  if (at == std::string::npos) return name;
+  const std::size_t end = std::min(name.find('.', at + 1), name.size());
+  return name.substr(0, at) + name.substr(end);
+}
+
+// A number from 1 to `most`.
+Index numbered(const std::string& text, Index most, const char* what, const std::string& name) {
+  Index number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  require(fault == std::errc{} && end == text.data() + text.size(), "[explain] {} {}: it must be a number{}", what,
+          text, std::string_view(what) == "head" ? ", mean or max" : " or mean");
+  require(number >= 1 && number <= most, "[explain] there is no {} {} of {}, which has {}", what, text, name, most);
+  return number;
+}
+
+// [n, m] of [heads, n, m].
+Tensor one_of_heads(const TraceAttention& attention, const std::string& head) {
+  const Tensor weights = attention.weights.contiguous();
+  const Index heads = weights.size(0), n = weights.size(1), m = weights.size(2);
+  if (!head.empty() && head != "mean" && head != "max") {
+    const Index number = numbered(head, heads, "head", attention.name);
+    return weights.slice(0, number - 1, number).reshape(Shape{n, m});
+  }
+  Tensor result(Shape{n, m}, Real{0});
+  for (Index h = 0; h < heads; ++h)
+    for (Index i = 0; i < n * m; ++i) {
+      const Real weight = weights.data()[h * n * m + i];
+      Real& to = result.data()[i];
+      if (head == "max")
+        to = h == 0 ? weight : std::max(to, weight);
+      else
+        to += weight / static_cast<Real>(heads);
+    }
+  return result;
+}
+
+Tensor mean_of(const std::vector<Tensor>& list) {
+  Tensor result(list.front().shape(), Real{0});
+  for (const Tensor& each : list)
+    for (Index i = 0; i < result.size(); ++i) result.data()[i] += each.data()[i] / static_cast<Real>(list.size());
+  return result;
+}
+
+// a [n, k] times b [k, m].
+Tensor product(const Tensor& a, const Tensor& b) {
+  const Index n = a.size(0), inner = a.size(1), m = b.size(1);
+  Tensor result(Shape{n, m}, Real{0});
+  for (Index i = 0; i < n; ++i)
+    for (Index k = 0; k < inner; ++k)
+      for (Index j = 0; j < m; ++j) result.data()[i * m + j] += a.data()[i * inner + k] * b.data()[k * m + j];
+  return result;
+}
+
+// The attentions of a name or kind, by layer.
+std::vector<const TraceAttention*> all_of(const Trace& trace, const std::string& name) {
+  std::vector<const TraceAttention*> found;
+  std::vector<std::string> known;
+  for (const TraceAttention& each : trace.attentions) {
+    if (each.name == name || kind_of(each.name) == name) found.push_back(&each);
+    for (const std::string& own : {kind_of(each.name), each.name})
+      if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
+  }
+  require(!known.empty(), "[explain] the model {} has no attention", trace.model);
+  require(!found.empty(), "[explain] there is no attention {}{}", name, did_you_mean(name, known));
+  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return a->layer < b->layer; });
+  return found;
+}
+
+// A decoder's attention to its own words is about the token before each; the begin, which has no column, has what is
+// missing. Back to all that it reads: column 0 is the begin, column j token j - 1.
+Tensor with_begin(const Tensor& weights) {
+  const Index n = weights.size(0);
+  Tensor result(weights.shape());
+  for (Index t = 0; t < n; ++t) {
+    const Real* from = weights.data() + t * n;
+    Real* to = result.data() + t * n;
+    std::copy_n(from, n - 1, to + 1);
+    to[0] = Real{1};
+    for (Index j = 1; j < n; ++j) to[0] -= to[j];
+  }
+  return result;
+}
+Tensor without_begin(const Tensor& weights) {
+  const Index n = weights.size(0);
+  Tensor result(weights.shape(), Real{0});
+  for (Index t = 0; t < n; ++t) std::copy_n(weights.data() + t * n + 1, n - 1, result.data() + t * n);
+  return result;
+}
+
+Tensor rolled_out(const std::vector<const TraceAttention*>& layers, const std::string& head) {
+  const bool decoder = layers.front()->rows == TraceSide::target;
+  std::vector<Tensor> each;
+  for (const TraceAttention* layer : layers) {
+    const Tensor weights = one_of_heads(*layer, head);
+    each.push_back(decoder ? with_begin(weights) : weights);
+  }
+  const Tensor all = attention_rollout(each);
+  return decoder ? without_begin(all) : all;
+}
+
+}  // namespace
+
+Tensor attention_rollout(std::span<const Tensor> layers) {
+  require(!layers.empty(), "[rollout] there is no layer to roll out");
+  Tensor result;
+  for (const Tensor& layer : layers) {
+    const Index n = layer.rank() == 2 ? layer.size(0) : -1;
+    require((layer.shape() == Shape{n, n} && layer.shape() == layers.front().shape()),
+            "[rollout] layers {} and {} are not squares of one size", layers.front().shape(), layer.shape());
+    Tensor half(layer.shape());  // ½ (A + I)
+    const Tensor plain = layer.contiguous();
+    for (Index i = 0; i < n * n; ++i) half.data()[i] = (plain.data()[i] + (i % (n + 1) == 0 ? Real{1} : Real{0})) / 2;
+    result = result ? product(half, result) : half;
+  }
+  return result;
+}
+
+Trace picked(const Trace& trace, const AttentionPick& pick) {
+  const bool asked = !pick.attention.empty() || !pick.layer.empty() || !pick.head.empty();
+  Trace result = trace;
+  result.attentions.clear();
+  if (!asked && !pick.rollout) return result;
+
+  TraceSide rows = TraceSide::target, columns = TraceSide::source;
+  if (asked) {
+    const std::string name = pick.attention.empty() ? kToSource : pick.attention;
+    std::vector<const TraceAttention*> layers = all_of(trace, name);
+    if (!pick.layer.empty() && pick.layer != "mean") {
+      const Index number = numbered(pick.layer, layers.back()->layer, "layer", name);
+      std::erase_if(layers, [number](const TraceAttention* each) { return each->layer != number; });
+      require(!layers.empty(), "[explain] there is no layer {} of {}", number, name);
+    }
+    rows = layers.front()->rows, columns = layers.front()->columns;
+    if (rows == columns && pick.rollout) {
+      result.alignment = rolled_out(layers, pick.head);
+    } else {
+      std::vector<Tensor> each;
+      each.reserve(layers.size());
+      for (const TraceAttention* layer : layers) each.push_back(one_of_heads(*layer, pick.head));
+      result.alignment = mean_of(each);
+    }
+  }
+  if (pick.rollout && rows != columns) {
+    require(static_cast<bool>(result.alignment), "[explain] the model {} has no attention", trace.model);
+    result.alignment = product(result.alignment.contiguous(), rolled_out(all_of(trace, kEncoderSelf), "mean"));
+  }
+  const auto text = [&trace](TraceSide side) { return side == TraceSide::source ? trace.source : trace.target; };
+  result.source = text(columns), result.target = text(rows);
+  result.trust.clear();  // it is about the alignment
+  if (rows == TraceSide::source) result.log_probabilities.clear(), result.beam.clear();
+  return result;
+}
+
+std::vector<HeadError> heads_by_error(std::span<const Trace> traces, std::span<const AlignmentLinks> gold) {
+  require(traces.size() == gold.size() && !traces.empty(), "[explain] {} gold alignments for {} sentences", gold.size(),
+          traces.size());
+  std::vector<HeadError> heads;
+  for (const TraceAttention& each : traces.front().attentions)
+    if (each.rows == TraceSide::target && each.columns == TraceSide::source)
+      for (Index head = 1; head <= each.weights.size(0); ++head) heads.push_back({each.name, head, 0});
+  require(!heads.empty(), "[explain] the model {} has no attention to the source", traces.front().model);
+  for (HeadError& head : heads) {
+    AlignmentCounts counts;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      const Trace one = without_end(
+          by_words(picked(traces[i], {.attention = head.attention, .layer = "", .head = std::to_string(head.head)})));
+      counts += compare_alignment(parse_alignment(hard_alignment(alignment_of(one))), gold[i]);
+    }
+    head.error = counts.error_rate();
+  }
+  std::stable_sort(heads.begin(), heads.end(),
+                   [](const HeadError& a, const HeadError& b) { return a.error < b.error; });
+  return heads;
+}
+
+}  // namespace heed

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heed/trace/trace.h"
+
+// Traces as JSON, version 1; docs/trace.schema.json describes it.
+
+namespace heed {
+
+// On one line, numbers with at most 5 significant digits. What is empty or was not measured is left out, and so is a
+// matrix or list with a number that is not finite. Bytes that are not UTF-8 are replaced.
+std::string to_json(const Trace& trace);
+// The object that stands for one side of a trace.
+std::string to_json(const TraceText& text);
+
+// A trace out of JSON. What is broken, of another type or size than the rest needs, or nested without end, is an Error
+// that leads with `name` and says where; whoever holds the trace may use it without further checks. Unknown fields are
+// passed over.
+Trace trace_from_json(std::string_view json, const std::string& name = "trace");
+
+}  // namespace heed
