@@ -32,4 +32,15 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return at;
 }
 
+std::string_view characters_between(std::string_view text, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  const auto byte_of = [text](std::ptrdiff_t character) {
+    std::size_t byte = 0;
+    for (; byte < text.size(); ++byte)
+      if ((static_cast<unsigned char>(text[byte]) & 0xc0U) != 0x80 && character-- == 0) break;
+    return byte;
+  };
+  const std::size_t first = byte_of(begin);
+  return text.substr(first, byte_of(end) - first);
+}
+
 }  // namespace heed

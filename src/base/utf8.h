@@ -14,6 +14,8 @@ inline std::size_t count_characters(std::string_view text) {
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0U) != 0x80 ? 1 : 0;
   return count;
 }
+// The characters from `begin` up to but not including `end`, counted in code points, of well-formed text.
+std::string_view characters_between(std::string_view text, std::ptrdiff_t begin, std::ptrdiff_t end);
 inline bool valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
 }  // namespace heed

@@ -11,7 +11,6 @@
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 #include "heed/base/spelling.h"
-#include "heed/data/training_text.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
@@ -146,12 +145,12 @@ class Lines final : public sentencepiece::SentenceIterator {
 };
 
 // At most `most` lines, each with the same chance (Vitter 1985, algorithm R).
-std::vector<std::string> sample_of(const std::vector<std::string>& files, const SubwordOptions& options) {
+std::vector<std::string> draw_sample(const TrainingText& text, const SubwordOptions& options) {
   std::vector<std::string> sample;
   RandomSequence random(RandomKey{options.seed}.derive("subwords"));
   const auto most = static_cast<std::uint64_t>(options.sample);
   std::uint64_t seen = 0;
-  for_each_training_line(files, options.column, "subwords", [&](std::string_view line) {
+  text.each("subwords", [&](std::string_view line) {
     if (line.find('\0') != std::string_view::npos) return;  // SentencePiece takes it for the end
     if (seen++ < most) {
       sample.emplace_back(line);
@@ -176,7 +175,7 @@ std::vector<std::string> sample_of(const std::vector<std::string>& files, const 
 
 }  // namespace
 
-std::shared_ptr<const Vocabulary> train_subwords(const std::vector<std::string>& files, const SubwordOptions& options) {
+std::shared_ptr<const Vocabulary> train_subwords(const TrainingText& text, const SubwordOptions& options) {
   static const std::array<std::string, 2> kKinds{"unigram", "bpe"};
   require(options.kind == kKinds[0] || options.kind == kKinds[1], "[subwords] no kind of subwords is called {}{}",
           options.kind, did_you_mean(options.kind, kKinds));
@@ -184,7 +183,7 @@ std::shared_ptr<const Vocabulary> train_subwords(const std::vector<std::string>&
   require(options.coverage > 0 && options.coverage <= 1, "[subwords] coverage {} is not in (0, 1]", options.coverage);
   require(options.sample > 0, "[subwords] a sample of {} lines teaches nothing", options.sample);
 
-  const std::vector<std::string> sample = sample_of(files, options);
+  const std::vector<std::string> sample = draw_sample(text, options);
   Lines lines(sample);
   const std::unordered_map<std::string, std::string> settings{
       {"model_type", options.kind},

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/data/training_text.h"
 #include "heed/data/vocabulary.h"
 
 namespace heed {
@@ -16,13 +17,12 @@ struct SubwordOptions {
   std::uint64_t seed = 1;        // chooses the sample
   Index sample = 1'000'000;      // lines that are looked at, at most
   bool exact = false;            // a corpus too small for `size` pieces is an Error; otherwise there are fewer
-  int column = -1;               // of files with columns between tabs, from 0; -1: the whole line
 };
 
-// Learns subwords with SentencePiece (Kudo, Richardson 2018) from the lines of all files: one language, or both for a
+// Learns subwords with SentencePiece (Kudo, Richardson 2018) from all texts: one language, or both for a
 // vocabulary that is shared. The unigram model is Kudo 2018, bpe Sennrich, Haddow, Birch 2016. The same files and
-// options give the same pieces. Lines that are not UTF-8 are passed over.
-std::shared_ptr<const Vocabulary> train_subwords(const std::vector<std::string>& files, const SubwordOptions& options);
+// options give the same pieces.
+std::shared_ptr<const Vocabulary> train_subwords(const TrainingText& text, const SubwordOptions& options);
 
 // A model of SentencePiece from the bytes of its file; `name` stands in errors.
 std::shared_ptr<const Vocabulary> subwords_from(std::string_view bytes, const std::string& name);

@@ -1,32 +1,62 @@
 #include "heed/data/training_text.h"
 
+#include <algorithm>
+
 #include "heed/base/error.h"
-#include "heed/data/text_file.h"
 #include "heed/base/utf8.h"
+#include "heed/data/text_file.h"
 
 namespace heed {
 
-void for_each_training_line(const std::vector<std::string>& files, int column, std::string_view who,
-                            const std::function<void(std::string_view)>& use) {
-  require(!files.empty(), "[{}] no file to learn from", who);
-  bool used = false;
-  for (const std::string& file : files) {
-    LineReader reader(file);
-    for (std::string line; reader.next(line);) {
-      if (!valid_utf8(line)) continue;
-      std::string_view text = line;
-      if (column >= 0) {
-        const std::vector<std::string_view> columns = columns_of_line(line);
-        if (static_cast<std::size_t>(column) >= columns.size()) continue;
-        text = columns[static_cast<std::size_t>(column)];
+TrainingText::TrainingText(std::vector<std::string> files) : names_(files) {
+  parts_.emplace_back([files = std::move(files)](const Use& use) {
+    for (const std::string& file : files) {
+      LineReader reader(file);
+      for (std::string line; reader.next(line);)
+        if (!line.empty() && valid_utf8(line)) use(line);
+    }
+  });
+}
+
+TrainingText::TrainingText(SampleFiles files, std::vector<SampleColumn> columns, std::vector<std::string> wanted)
+    : names_(files.files) {
+  parts_.emplace_back([files = std::move(files), columns = std::move(columns),
+                       wanted = std::move(wanted)](const Use& use) {
+    const auto is_wanted = [&wanted](const SampleColumn& column) {
+      return std::find(wanted.begin(), wanted.end(), column.name) != wanted.end();
+    };
+    Samples samples(files, columns);
+    for (Sample sample; samples.next(sample);) {
+      std::size_t input = 0;
+      for (const SampleColumn& column : columns) {
+        if (column.output) {
+          if (is_wanted(column))
+            for (const std::string& text : sample.outputs) use(text);
+          continue;
+        }
+        if (is_wanted(column)) use(sample.inputs[input].text);
+        ++input;
       }
-      if (text.empty()) continue;
+    }
+  });
+}
+
+TrainingText& TrainingText::operator+=(const TrainingText& other) {
+  parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end());
+  names_.insert(names_.end(), other.names_.begin(), other.names_.end());
+  return *this;
+}
+
+void TrainingText::each(std::string_view who, const Use& use) const {
+  require(!names_.empty(), "[{}] no file to learn from", who);
+  bool used = false;
+  for (const auto& part : parts_)
+    part([&](std::string_view text) {
       use(text);
       used = true;
-    }
-  }
-  require(used, "[{}] there is no text to learn from in {}{}", who, files.front(),
-          files.size() > 1 ? fmt::format(" and {} more", files.size() - 1) : "");
+    });
+  require(used, "[{}] there is no text to learn from in {}{}", who, names_.front(),
+          names_.size() > 1 ? fmt::format(" and {} more", names_.size() - 1) : "");
 }
 
 }  // namespace heed

@@ -5,11 +5,28 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/data/samples.h"
+
 namespace heed {
 
-// Calls `use` with each line of the files that a vocabulary can learn from: valid UTF-8, and if `column` >= 0 only that
-// column. Files in which there is nothing at all are an Error that starts with [who].
-void for_each_training_line(const std::vector<std::string>& files, int column, std::string_view who,
-                            const std::function<void(std::string_view)>& use);
+// The texts that a vocabulary learns from.
+class TrainingText {
+ public:
+  using Use = std::function<void(std::string_view text)>;
+
+  // Every line of the files that is valid UTF-8.
+  TrainingText(std::vector<std::string> files);  // NOLINT: files of lines are text
+  // What stands in some columns of samples.
+  TrainingText(SampleFiles files, std::vector<SampleColumn> columns, std::vector<std::string> wanted);
+
+  // The texts of both, one after the other.
+  TrainingText& operator+=(const TrainingText& other);
+  // Calls `use` with each text. Where there is nothing at all it is an Error that starts with [who].
+  void each(std::string_view who, const Use& use) const;
+
+ private:
+  std::vector<std::function<void(const Use&)>> parts_;
+  std::vector<std::string> names_;  // of the files
+};
 
 }  // namespace heed

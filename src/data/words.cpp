@@ -6,7 +6,6 @@
 
 #include "heed/base/error.h"
 #include "heed/data/text_file.h"
-#include "heed/data/training_text.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
@@ -90,13 +89,13 @@ class Words final : public Vocabulary {
 
 }  // namespace
 
-std::shared_ptr<const Vocabulary> train_words(const std::vector<std::string>& files, const WordOptions& options) {
+std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options) {
   const auto symbols = static_cast<Index>(kSymbols.size());
   require(options.size > symbols, "[words] a vocabulary of {} has no room for a word beside {} symbols", options.size,
           symbols);
   require(options.minimum >= 1, "[words] a word cannot be asked to occur {} times", options.minimum);
   std::unordered_map<std::string, Index> counts;
-  for_each_training_line(files, options.column, "words", [&](std::string_view line) {
+  text.each("words", [&](std::string_view line) {
     for (const std::string_view word : words_of_line(line)) ++counts[std::string(word)];
   });
   for (const std::string_view symbol : kSymbols) counts.erase(std::string(symbol));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
 #include "heed/data/vocabulary.h"
 #include "heed/search/ensemble.h"
@@ -14,10 +15,10 @@ namespace {
 // Few sentences make smaller batches, so that no thread waits long for the last of another.
 constexpr Index kBatchesOfAThread = 2, kLeastSentences = 8;
 
-std::unique_ptr<Decoding> start_all(std::span<const Writer* const> models, const Source& source) {
-  if (models.size() == 1) return models.front()->start(source);
+std::unique_ptr<Decoding> start_all(std::span<const Writer* const> writers, const Source& source) {
+  if (writers.size() == 1) return writers.front()->start(source);
   std::vector<std::unique_ptr<Decoding>> members;
-  for (const Writer* model : models) members.push_back(model->start(source));
+  for (const Writer* writer : writers) members.push_back(writer->start(source));
   return std::make_unique<EnsembleDecoding>(std::move(members));
 }
 
@@ -39,16 +40,16 @@ SearchMethod search_method_named(const std::string& name) {
        did_you_mean(name, std::vector<std::string>{"greedy", "beam", "sample"}));
 }
 
-std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths, Index batch_sentences,
-                                                        Index batch_words) {
+std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths,
+                                                        const BatchLimits& limits) {
   std::vector<std::size_t> order(lengths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lengths[a] > lengths[b]; });
   std::vector<std::vector<std::size_t>> batches;
   std::size_t longest = 0;
   for (const std::size_t i : order) {
-    const bool full = !batches.empty() && (static_cast<Index>(batches.back().size()) >= batch_sentences ||
-                                           static_cast<Index>((batches.back().size() + 1) * longest) > batch_words);
+    const bool full = !batches.empty() && (static_cast<Index>(batches.back().size()) >= limits.samples ||
+                                           static_cast<Index>((batches.back().size() + 1) * longest) > limits.words);
     if (batches.empty() || full) {
       batches.emplace_back();
       longest = lengths[i];
@@ -59,34 +60,34 @@ std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::siz
 }
 
 std::vector<std::vector<std::size_t>> batches_for(const ThreadPool& threads, std::span<const std::size_t> lengths,
-                                                  Index batch_sentences, Index batch_words) {
+                                                  const BatchLimits& limits) {
   const Index count = static_cast<Index>(lengths.size()),
               shares = threads.size() == 1 ? 1 : kBatchesOfAThread * threads.size();
   const Index share = std::max(kLeastSentences, (count + shares - 1) / shares);
-  return batches_by_length(lengths, std::min(batch_sentences, share), batch_words);
+  return batches_by_length(lengths, {std::min(limits.samples, share), limits.words});
 }
 
-Source with_end(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen) {
-  std::size_t longest = 0;
-  for (const std::size_t i : chosen) longest = std::max(longest, sentences[i].size());
-  const Index batch = static_cast<Index>(chosen.size()), width = static_cast<Index>(longest) + 1;
-  Source result{Ids(Shape{batch, width}, kEnd), Ids(Shape{batch})};
-  for (std::size_t row = 0; row < chosen.size(); ++row) {
-    const std::vector<std::int32_t>& sentence = sentences[chosen[row]];
-    std::copy(sentence.begin(), sentence.end(), result.words.data() + static_cast<Index>(row) * width);
-    result.lengths.data()[row] = static_cast<std::int32_t>(sentence.size() + 1);
-  }
-  return result;
+SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const std::size_t> chosen,
+                         bool gives_label) {
+  std::vector<EncodedSample> some;
+  some.reserve(chosen.size());
+  for (const std::size_t i : chosen) some.push_back(samples[i]);
+  return batch_of(some, gives_label);
 }
 
-ForcedTargets forced_targets(std::span<const std::vector<std::int32_t>> sentences,
-                             std::span<const std::size_t> chosen) {
-  const Source expected = with_end(sentences, chosen);
-  Ids previous(expected.words.shape(), kBegin);
-  const Index width = expected.longest();
-  for (Index row = 0; row < expected.batch(); ++row)
-    std::copy_n(expected.words.data() + row * width, width - 1, previous.data() + row * width + 1);
-  return {{previous, expected.lengths}, expected};
+std::size_t batch_length(const EncodedSample& sample) {
+  std::size_t longest = sample.output.size();
+  for (const EncodedInput& input : sample.inputs) longest = std::max(longest, static_cast<std::size_t>(input.length()));
+  return longest + 1;
+}
+
+bool cut_input(EncodedInput& input, Index longest) {
+  if (input.length() <= longest) return false;
+  if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
+  if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
+  while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
+  if (!input.ends.empty() && input.ends.back() < longest) input.ends.push_back(static_cast<std::int32_t>(longest));
+  return true;
 }
 
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job) {
@@ -97,13 +98,21 @@ void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<
   });
 }
 
-Hypotheses search_batches(std::span<const Writer* const> models,
-                          std::span<const std::vector<std::int32_t>> sources, const BatchedSearch& search,
-                          ThreadPool& threads) {
+namespace {
+
+std::vector<std::vector<std::size_t>> batches_of(std::span<const EncodedSample> samples, const BatchLimits& limits,
+                                                 const ThreadPool& threads) {
   std::vector<std::size_t> lengths;
-  for (const auto& source : sources) lengths.push_back(source.size() + 1);
-  const auto batches = batches_for(threads, lengths, search.batch_sentences, search.batch_words);
-  Hypotheses results(sources.size());
+  for (const EncodedSample& sample : samples) lengths.push_back(batch_length(sample));
+  return batches_for(threads, lengths, limits);
+}
+
+}  // namespace
+
+Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
+                          const BatchedSearch& search, ThreadPool& threads) {
+  const auto batches = batches_of(samples, search.batch, threads);
+  Hypotheses results(samples.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;
     const std::vector<std::size_t>& chosen = batches[number];
@@ -119,10 +128,35 @@ Hypotheses search_batches(std::span<const Writer* const> models,
         step.source = static_cast<Index>(chosen[static_cast<std::size_t>(step.source)]);
         search.options.observer(step);
       };
-    const Source source = with_end(sources, chosen);
-    const std::unique_ptr<Decoding> decoding = start_all(models, source);
+    const Source source = chosen_batch(samples, chosen, false).inputs.front();
+    const std::unique_ptr<Decoding> decoding = start_all(writers, source);
     Hypotheses found = run(search.method, *decoding, source.lengths, options);
     for (std::size_t row = 0; row < chosen.size(); ++row) results[chosen[row]] = std::move(found[row]);
+  });
+  return results;
+}
+
+std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> choosers,
+                                                std::span<const EncodedSample> samples, const BatchLimits& limits,
+                                                ThreadPool& threads) {
+  const auto batches = batches_of(samples, limits, threads);
+  std::vector<std::vector<double>> results(samples.size());
+  for_each_batch(threads, batches.size(), [&](std::size_t number) {
+    const NoGradient off;
+    const std::vector<std::size_t>& chosen = batches[number];
+    const std::vector<Source> inputs = chosen_batch(samples, chosen, true).inputs;
+    for (const Chooser* chooser : choosers) {
+      const Tensor probabilities = softmax(chooser->forward(inputs).scores).value().contiguous();
+      const Index labels = probabilities.size(1);
+      for (std::size_t row = 0; row < chosen.size(); ++row) {
+        std::vector<double>& sums = results[chosen[row]];
+        sums.resize(static_cast<std::size_t>(labels), 0);
+        for (Index i = 0; i < labels; ++i)
+          sums[static_cast<std::size_t>(i)] +=
+              static_cast<double>(probabilities.data()[static_cast<Index>(row) * labels + i]) /
+              static_cast<double>(choosers.size());
+      }
+    }
   });
   return results;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/sample_batches.h"
 #include "heed/models/system.h"
 #include "heed/search/search.h"
 #include "heed/base/thread_pool.h"
@@ -14,36 +15,43 @@ enum class SearchMethod { greedy, beam, sample };
 // "greedy", "beam" or "sample"; an Error otherwise.
 SearchMethod search_method_named(const std::string& name);
 
+// How many samples go through a model at once.
+struct BatchLimits {
+  Index samples = 64;
+  Index words = 4096;  // of the longest input, padded
+};
+
 struct BatchedSearch {
   SearchMethod method = SearchMethod::beam;
-  SearchOptions options;  // its `prefixes` and `sentences` are one a source; its observer is called by many threads
-  Index batch_sentences = 64;
-  Index batch_words = 4096;  // of the sources, padded
+  SearchOptions options;  // its `prefixes` and `sentences` are one per source; its observer is called by many threads
+  BatchLimits batch;
 };
 
-// The hypotheses of every source (ids without the end), in the order given. Sources of like length are searched
-// together, each batch by one thread, and all threads get some; what comes out for a source depends on none of that.
-Hypotheses search_batches(std::span<const Writer* const> models,
-                          std::span<const std::vector<std::int32_t>> sources, const BatchedSearch& search,
-                          ThreadPool& threads);
+// The hypotheses of every sample, in the order given; its output is not looked at. Samples of like length are searched
+// together, each batch by one thread, and all threads get some; what comes out for a sample depends on none of that.
+Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
+                          const BatchedSearch& search, ThreadPool& threads);
 
-// Numbers of the sentences cut into batches of like length, long ones first.
-std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths, Index batch_sentences,
-                                                        Index batch_words);
+// The probability of every label for each sample, the mean of the models'; likewise in batches.
+std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> choosers,
+                                                std::span<const EncodedSample> samples, const BatchLimits& limits,
+                                                ThreadPool& threads);
 
-// The same in smaller batches if there are few sentences, so that all threads get some.
+// Numbers of the samples cut into batches of like length, long ones first.
+std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths,
+                                                        const BatchLimits& limits);
+
+// The same in smaller batches if there are few samples, so that all threads get some.
 std::vector<std::vector<std::size_t>> batches_for(const ThreadPool& threads, std::span<const std::size_t> lengths,
-                                                  Index batch_sentences, Index batch_words);
+                                                  const BatchLimits& limits);
 
-// The chosen sentences, each with the end behind it, padded.
-Source with_end(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen);
+// The chosen samples as one batch.
+SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const std::size_t> chosen, bool gives_label);
 
-// What a model reads while it is forced to write the chosen sentences: [begin, y1..yn] of each; and what it is expected
-// to write, [y1..yn, end].
-struct ForcedTargets {
-  Source previous, expected;
-};
-ForcedTargets forced_targets(std::span<const std::vector<std::int32_t>> sentences, std::span<const std::size_t> chosen);
+// The length by which samples are put together: that of the longest input or output, with its end.
+std::size_t batch_length(const EncodedSample& sample);
+// Leaves the first `longest` pieces, frames or regions of an input; whether it was longer.
+bool cut_input(EncodedInput& input, Index longest);
 
 // Calls job(i) for every i below count; each thread takes the next that is free.
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job);

@@ -1,17 +1,22 @@
 #pragma once
 
-#include "heed/jobs/translation_test_set.h"
-#include "heed/jobs/translation_training.h"
+#include <map>
+
+#include "heed/jobs/quality.h"
+#include "heed/jobs/training.h"
 
 namespace heed {
 
-// Several translation systems on one corpus, with the same vocabularies, seed and budget.
+// Several systems for one job on one corpus, with the same vocabularies, seed and budget.
 struct ComparisonOptions {
   std::vector<std::string> systems;   // "rnnsearch", "luong:window=local-p,dropout=0.1": a model and its options
   std::vector<GivenOption> training;  // for all of them
   std::filesystem::path output;       // a folder; each system's model goes into one of its own in there
-  std::string test_source, test_target, gold;  // empty: the validation sentences; no gold alignments
-  bool replace = false;                        // a system that is there, but was trained otherwise
+  // Of the test: tables, or files of lines by the name of their column. Nothing: the samples of validation.
+  std::string test;
+  std::map<std::string, std::string> test_lines;
+  std::string gold;      // alignments of the test; empty: none
+  bool replace = false;  // a system that is there, but was trained otherwise
 };
 
 struct ComparedSystem {
@@ -20,7 +25,7 @@ struct ComparedSystem {
   Index parameters = 0, steps = 0;
   std::size_t peak_bytes = 0;  // of training
   TrainingHistory history;
-  TranslationQuality quality;
+  Quality quality;
 };
 
 struct Comparison {
@@ -31,7 +36,7 @@ struct Comparison {
 
 // Trains the systems one after another, each into its folder; one that is finished there stays as it is, one that was
 // stopped goes on. What is wrong with any of them is an Error before the first begins.
-Comparison compare_translation(const ComparisonOptions& options, const Say& say);
+Comparison compare_systems(const ComparisonOptions& options, const Say& say);
 
 // The comparison as a table of Markdown, readable in a terminal too.
 std::string comparison_table(const Comparison& comparison);

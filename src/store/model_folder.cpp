@@ -91,13 +91,16 @@ bool is_model_folder(const fs::path& path) {
   return fs::is_regular_file(path / kConfig, ignored);
 }
 
-ModelFolder ModelFolder::create(const fs::path& given, const std::string& model, const VisitFields& config,
+ModelFolder ModelFolder::create(const fs::path& given, const Names& names, const VisitFields& config,
                                 const std::vector<File>& files, bool replace) {
   const fs::path path = without_slash(given);
   require_free(path, replace);
   const NewFolder folder(path);
-  write_file(folder.path() / kConfig, fmt::format("{{\n  \"version\": {},\n  \"model\": {},\n  \"config\": {}\n}}\n",
-                                                  kVersion, Json(model).dump(), fields_json(config, 4)));
+  write_file(folder.path() / kConfig,
+             fmt::format("{{\n  \"version\": {},\n  \"model\": {},\n{}  \"config\": {}\n}}\n", kVersion,
+                         Json(names.model).dump(),
+                         names.job.empty() ? "" : fmt::format("  \"job\": {},\n", Json(names.job).dump()),
+                         fields_json(config, 4)));
   for (const File& file : files) write_file(folder.path() / file.name, file.bytes);
   fs::create_directory(folder.path() / "checkpoint");
   folder.move_to(path);
@@ -118,9 +121,13 @@ ModelFolder::ModelFolder(const fs::path& path) : path_(without_slash(path)) {
   require(json.contains("model") && json["model"].is_string() && json.contains("config") && json["config"].is_object(),
           "{}: it is damaged: the model's name or its configuration is missing", file.string());
   for (const auto& [name, value] : json.items())
-    require(name == "version" || name == "model" || name == "config", "{}: it has an unknown entry {}", file.string(),
-            name);
-  model_ = json["model"].get<std::string>();
+    require(name == "version" || name == "model" || name == "job" || name == "config", "{}: it has an unknown entry {}",
+            file.string(), name);
+  names_.model = json["model"].get<std::string>();
+  if (json.contains("job")) {
+    require(json["job"].is_string(), "{}: its job is not a text", file.string());
+    names_.job = json["job"].get<std::string>();
+  }
   config_ = read_options(json["config"].dump(), file.string());
 }
 
@@ -132,7 +139,7 @@ void ModelFolder::read_config(const VisitFields& config) const {
     known.push_back(field.name);
   }
   for (const auto& [name, text] : config_)
-    require(set_field(config, name, text, file), "{}: {} has no field {}{}", file, model_, name,
+    require(set_field(config, name, text, file), "{}: {} has no field {}{}", file, names_.model, name,
             did_you_mean(name, known));
 }
 
@@ -144,7 +151,7 @@ fs::path ModelFolder::vocabulary(const std::string& side) const {
 }
 
 void ModelFolder::save_weights(const Parameters& parameters) const {
-  save_parameters(weights(), parameters, {{"model", model_}});
+  save_parameters(weights(), parameters, {{"model", names_.model}});
 }
 
 void ModelFolder::load_weights(Parameters& parameters) const {

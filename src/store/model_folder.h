@@ -11,7 +11,7 @@
 namespace heed {
 
 // A trained model, or one in training, as a folder:
-//   config.json             the format's version, the model's name, every field of its configuration
+//   config.json             the format's version, the model's name, its job, every field of its configuration
 //   source.spm, ...         what turns text into ids, named by its maker
 //   model.safetensors       the best weights so far
 //   training.json           how it was made, and its scores
@@ -28,15 +28,20 @@ class ModelFolder {
   struct File {
     std::string name, bytes;
   };
+  struct Names {
+    std::string model;
+    std::string job = {};  // what it is for; older folders do not say it
+  };
   // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder, which
   // then gives way in one moment.
-  static ModelFolder create(const std::filesystem::path& path, const std::string& model, const VisitFields& config,
+  static ModelFolder create(const std::filesystem::path& path, const Names& names, const VisitFields& config,
                             const std::vector<File>& files, bool replace);
   // An Error names the file that is missing, damaged or of another version.
   explicit ModelFolder(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  const std::string& model() const { return model_; }
+  const std::string& model() const { return names_.model; }
+  const std::string& job() const { return names_.job; }
   // Sets every field from config.json. A field that is missing or unknown there is an Error.
   void read_config(const VisitFields& config) const;
 
@@ -57,7 +62,7 @@ class ModelFolder {
 
  private:
   std::filesystem::path path_;
-  std::string model_;
+  Names names_;
   std::map<std::string, std::string> config_;  // fields as text
 };
 

@@ -1,0 +1,176 @@
+#include "heed/jobs/bundle.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/base/spelling.h"
+#include "heed/data/text_file.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kLargestNotes = std::size_t{16} << 20;
+
+std::string size_name(const JobSide& side) {
+  return side.name + (is_text(side.kind) ? "-vocabulary" : side.kind == Kind::label ? "-count" : "-width");
+}
+
+// All fields, with the sizes that come from the data.
+VisitFields all_fields(const Job& job, Config& config) {
+  config.inputs.resize(job.inputs.size());
+  return [&job, &config](Fields& field) {
+    for (std::size_t i = 0; i < job.inputs.size(); ++i)
+      field(size_name(job.inputs[i]).c_str(), config.inputs[i], "entries or width of this input");
+    field(size_name(job.output).c_str(), config.outputs, "entries of the output");
+    config.visit(field);
+  };
+}
+
+void make_model(Bundle& bundle, FirstValues values, std::uint64_t seed) {
+  bundle.parameters = std::make_unique<Parameters>(seed, values);
+  bundle.model = bundle.system->make(Scope(*bundle.parameters), *bundle.config);
+  bundle.writer = dynamic_cast<const Writer*>(bundle.model.get());
+  bundle.chooser = dynamic_cast<const Chooser*>(bundle.model.get());
+  require(bundle.job->gives_label() ? bundle.chooser != nullptr : bundle.writer != nullptr,
+          "[{}] {} does not give what this job needs", bundle.job->name, bundle.system->name);
+}
+
+std::string labels_file(const Job& job) { return job.output.name + ".labels.txt"; }
+
+std::shared_ptr<const Vocabulary> load_side(const ModelFolder& folder, const std::string& side, Index size) {
+  const std::filesystem::path file = folder.vocabulary(side);
+  std::shared_ptr<const Vocabulary> vocabulary = load_vocabulary(file);
+  require(vocabulary->size() == size, "{}: it has {} entries, but the model was made for {}", file.string(),
+          vocabulary->size(), size);
+  return vocabulary;
+}
+
+std::vector<std::string> load_labels(const ModelFolder& folder, const Job& job, Index count) {
+  const std::string file = (folder.path() / labels_file(job)).string();
+  std::vector<std::string> labels = LineReader(file).rest();
+  require(static_cast<Index>(labels.size()) == count, "{}: it has {} labels, but the model was made for {}", file,
+          labels.size(), count);
+  return labels;
+}
+
+// What training.json says of the model to those who use it. What is missing or of another type is left out: the model
+// runs without it.
+void read_notes(const ModelFolder& folder, Bundle& bundle) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder.training(), ignored)) return;
+  const auto json = nlohmann::json::parse(read_file(folder.training(), kLargestNotes), nullptr, false);
+  if (!json.is_object()) return;
+  if (const auto example = json.find("example"); example != json.end() && example->is_array())
+    for (const auto& text : *example)
+      if (text.is_string()) bundle.example.push_back(text.get<std::string>());
+  if (bundle.example.size() != bundle.job->inputs.size()) bundle.example.clear();
+  const auto options = json.find("options");
+  if (options == json.end() || !options->is_object()) return;
+  if (const auto codes = options->find("languages"); codes != options->end() && codes->is_string())
+    bundle.languages = split_languages(codes->get<std::string>());
+}
+
+}  // namespace
+
+EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
+  EncodedInput encoded;
+  if (const auto& vocabulary = codes.inputs[input]) {
+    encoded.words = vocabulary->encode(value.text);
+    return encoded;
+  }
+  const JobSide& side = job->inputs[input];
+  encoded.features = side.features(value).features;
+  const Index width = config->inputs[input];
+  require(encoded.features.rank() == 2 && (width == 0 || encoded.features.size(1) == width),
+          "{}: its features {} are not those that the model reads, {} wide", value.text, encoded.features.shape(),
+          width);
+  return encoded;
+}
+
+EncodedSample Bundle::encode(const Sample& sample) const {
+  require(sample.inputs.size() == job->inputs.size(), "[{}] {} inputs, but it reads {}", job->name,
+          sample.inputs.size(), job->inputs.size());
+  EncodedSample encoded;
+  for (std::size_t i = 0; i < sample.inputs.size(); ++i) encoded.inputs.push_back(encode_input(i, sample.inputs[i]));
+  if (sample.outputs.empty()) return encoded;
+  if (job->gives_label())
+    encoded.output = {label_number(sample.outputs.front())};
+  else
+    encoded.output = codes.output->encode(sample.outputs.front());
+  return encoded;
+}
+
+std::int32_t Bundle::label_number(const std::string& label) const {
+  const auto place = std::find(codes.labels.begin(), codes.labels.end(), label);
+  require(place != codes.labels.end(), "[{}] the model has no label {}{}", job->name, label,
+          did_you_mean(label, codes.labels));
+  return static_cast<std::int32_t>(place - codes.labels.begin());
+}
+
+Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
+                   const std::vector<Index>& widths, std::uint64_t seed) {
+  Bundle bundle;
+  bundle.job = &job, bundle.system = &system, bundle.config = std::move(config), bundle.codes = std::move(codes);
+  bundle.config->inputs = widths;
+  for (std::size_t i = 0; i < bundle.codes.inputs.size(); ++i)
+    if (bundle.codes.inputs[i]) bundle.config->inputs[i] = bundle.codes.inputs[i]->size();
+  bundle.config->outputs =
+      bundle.codes.output ? bundle.codes.output->size() : static_cast<Index>(bundle.codes.labels.size());
+  make_model(bundle, FirstValues::drawn, seed);
+  return bundle;
+}
+
+ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
+                          std::vector<ModelFolder::File> others, bool replace) {
+  const Job& job = *bundle.job;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i)
+    if (const auto& vocabulary = bundle.codes.inputs[i])
+      others.push_back({vocabulary->file_name(job.inputs[i].name), vocabulary->serialized()});
+  if (bundle.codes.output)
+    others.push_back({bundle.codes.output->file_name(job.output.name), bundle.codes.output->serialized()});
+  else
+    others.push_back({labels_file(job), fmt::format("{}\n", fmt::join(bundle.codes.labels, "\n"))});
+  return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace);
+}
+
+Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed) {
+  Bundle bundle;
+  bundle.job = &job_named(folder.job());
+  bundle.system = &system_named(folder.model());
+  const Job& job = *bundle.job;
+  // The preset does not matter: every field is in the folder.
+  bundle.config = bundle.system->config(bundle.system->presets.front());
+  folder.read_config(all_fields(job, *bundle.config));
+  for (std::size_t i = 0; i < job.inputs.size(); ++i)
+    bundle.codes.inputs.push_back(
+        is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name, bundle.config->inputs[i]) : nullptr);
+  if (job.gives_label())
+    bundle.codes.labels = load_labels(folder, job, bundle.config->outputs);
+  else
+    bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
+  read_notes(folder, bundle);
+  const bool trained = weights == FolderWeights::trained;
+  make_model(bundle, trained ? FirstValues::left_unset : FirstValues::drawn, seed);
+  if (trained) folder.load_weights(*bundle.parameters);
+  return bundle;
+}
+
+std::vector<std::string> split_languages(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  const auto is_code = [](std::string_view code) {
+    return code.size() >= 2 && code.size() <= 3 &&
+           std::all_of(code.begin(), code.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  };
+  if (dash == std::string::npos) return {};
+  std::vector<std::string> codes{text.substr(0, dash), text.substr(dash + 1)};
+  return is_code(codes[0]) && is_code(codes[1]) ? codes : std::vector<std::string>{};
+}
+
+std::string name_of_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path normal = folder.lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+}
+
+}  // namespace heed

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/data/sample_batches.h"
+#include "heed/data/vocabulary.h"
+#include "heed/jobs/job.h"
+#include "heed/store/model_folder.h"
+
+namespace heed {
+
+// What turns the sides of samples into numbers and back.
+struct Codes {
+  std::vector<std::shared_ptr<const Vocabulary>> inputs;  // of each input; empty of images and sounds
+  std::shared_ptr<const Vocabulary> output;               // of words
+  std::vector<std::string> labels;                        // of labels
+};
+
+// Everything of one model that is needed to run it.
+struct Bundle {
+  const Job* job = nullptr;
+  const System* system = nullptr;
+  std::unique_ptr<Config> config;
+  Codes codes;
+  std::unique_ptr<Parameters> parameters;
+  std::unique_ptr<Model> model;
+  const Writer* writer = nullptr;    // the model, if it writes;
+  const Chooser* chooser = nullptr;  // or if it chooses
+  // How its maker wants it to be shown.
+  std::vector<std::string> example = {};    // a text per input, from its validation; may be empty
+  std::vector<std::string> languages = {};  // of what is read and of what is written; may be empty
+
+  // A side's value as the model reads it.
+  EncodedInput encode_input(std::size_t input, const Value& value) const;
+  // With the first of its outputs. A label that the model does not know is an Error.
+  EncodedSample encode(const Sample& sample) const;
+  std::int32_t label_number(const std::string& label) const;
+};
+
+// A new one with fresh weights. The config's sizes are filled in; `widths` has those of inputs without a vocabulary.
+Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
+                   const std::vector<Index>& widths, std::uint64_t seed);
+// Its folder: configuration, vocabularies and labels, and the other files given.
+ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
+                          std::vector<ModelFolder::File> others, bool replace);
+// From a folder, with or without the trained weights. A vocabulary of another size than the model's is an Error.
+enum class FolderWeights { trained, fresh };
+Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
+
+// The two codes of "en-de"; none if it is not of that form.
+std::vector<std::string> split_languages(const std::string& text);
+
+// The name under which the model of a folder is known: "my-model" of "runs/my-model/".
+std::string name_of_folder(const std::filesystem::path& folder);
+
+}  // namespace heed

@@ -1,0 +1,106 @@
+#include "heed/jobs/quality.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/data/text_file.h"
+#include "heed/trace/merge.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kTracesAtOnce = 256;
+
+double information(double probability) { return probability > 0 ? -probability * std::log(probability) : 0; }
+
+// Entropy and alignment error of the model on the right outputs.
+void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
+  const Job& job = runner.job();
+  if (job.gives_label() || !is_text(job.inputs.front().kind) || runner.attentions().empty()) return;
+  AlignmentCounts counts;
+  double entropy = 0;
+  Index words = 0;
+  for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
+    const std::size_t count = std::min(kTracesAtOnce, test.samples.size() - first);
+    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count));
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      if (!traces[i].alignment) return;
+      const WordAlignment alignment = alignment_of(without_end(by_words(traces[i])));
+      const auto rows = static_cast<Index>(alignment.target.size());
+      entropy += alignment_entropy(alignment) * static_cast<double>(rows);
+      words += rows;
+      if (!test.gold.empty())
+        counts += compare_alignment(parse_alignment(hard_alignment(alignment)), test.gold[first + i]);
+    }
+  }
+  quality.entropy = entropy / static_cast<double>(std::max<Index>(words, 1));
+  if (!test.gold.empty()) quality.alignment = counts;
+}
+
+}  // namespace
+
+TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold) {
+  TestSet test;
+  Samples samples(files, job.sample_columns());
+  for (Sample sample; samples.next(sample);) test.samples.push_back(std::move(sample));
+  require(!test.samples.empty(), "{}: there is no usable sample in it: {}", files.files.front(),
+          samples.report().text());
+  if (samples.report().left_out() > 0) test.report = samples.report().text();
+  if (gold.empty()) return test;
+  require(test.report.empty(), "{}: its lines cannot be matched with the samples, some of which are left out: {}", gold,
+          test.report);
+  const std::vector<std::string> links = LineReader(gold).rest();
+  require(links.size() == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, links.size(),
+          test.samples.size());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    try {
+      test.gold.push_back(parse_alignment(links[i]));
+    } catch (const Error& error) {
+      fail("{}, line {}: {}", gold, i + 1, error.what());
+    }
+  }
+  return test;
+}
+
+Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options) {
+  Quality quality;
+  const auto began = std::chrono::steady_clock::now();
+  for (std::vector<Result>& best : runner.run(test.samples, options))
+    quality.outputs.push_back(std::move(best.front()));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  quality.samples_per_second = static_cast<double>(test.samples.size()) / std::max(took.count(), 1e-9);
+
+  std::vector<std::string> texts;
+  for (const Result& result : quality.outputs) texts.push_back(result.text);
+  for (const Metric& metric : runner.job().metrics)
+    quality.metrics.emplace_back(&metric, metric.measure(texts, test.samples));
+
+  double log_probability = 0;
+  Index words = 0;
+  for (const SampleScore& score : runner.score(test.samples, options.limits, options.search.batch)) {
+    log_probability += score.log_probability;
+    words += score.words;
+  }
+  quality.cross_entropy = -log_probability / static_cast<double>(words);
+  measure_alignments(runner, test, quality);
+  return quality;
+}
+
+double alignment_entropy(const WordAlignment& alignment) {
+  const auto rows = static_cast<Index>(alignment.target.size()), columns = static_cast<Index>(alignment.source.size());
+  double sum = 0;
+  for (Index i = 0; i < rows; ++i) {
+    double rest = 1;
+    for (Index j = 0; j < columns; ++j) {
+      const auto weight = static_cast<double>(alignment.weights.at({i, j}));
+      rest -= weight;
+      sum += information(weight);
+    }
+    sum += information(rest);
+  }
+  return rows == 0 ? 0 : sum / static_cast<double>(rows);
+}
+
+}  // namespace heed

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/jobs/runner.h"
+#include "heed/metrics/aer.h"
+
+namespace heed {
+
+// Samples with the right outputs, and the right word alignments if they are known.
+struct TestSet {
+  std::vector<Sample> samples;
+  std::vector<AlignmentLinks> gold;  // empty: not known
+  std::string report = {};           // what was left out; empty if nothing was
+};
+
+// `gold` (Pharaoh's form, counted from 0) may be empty. Files of unequal length, or without a usable sample, are an
+// Error.
+TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
+
+struct Quality {
+  std::vector<Result> outputs;                            // the best of each sample
+  std::vector<std::pair<const Metric*, double>> metrics;  // of the job, in its order
+  double cross_entropy = 0;                               // nats per piece of the right outputs, or per label
+  std::optional<AlignmentCounts> alignment;               // with gold alignments, of a model with attention
+  std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
+  double samples_per_second = 0;  // of running
+};
+
+// Alignments are measured where the model reads the right outputs, since gold alignments are about these.
+Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options = {});
+
+// The mean over output words of the entropy, in nats, of where the model looked: the input's words, and the end, which
+// has what is missing from a row.
+double alignment_entropy(const WordAlignment& alignment);
+
+}  // namespace heed

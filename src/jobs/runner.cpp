@@ -1,0 +1,218 @@
+#include "heed/jobs/runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "heed/autograd/ops/softmax.h"
+#include "heed/base/threads.h"
+#include "heed/base/utf8.h"
+
+namespace heed {
+namespace {
+
+// The bytes of everything that turns samples into numbers: models that decide together must have the same.
+std::vector<std::string> code_bytes(const Bundle& bundle) {
+  std::vector<std::string> bytes = bundle.codes.labels;
+  for (const auto& vocabulary : bundle.codes.inputs) bytes.push_back(vocabulary ? vocabulary->serialized() : "");
+  if (bundle.codes.output) bytes.push_back(bundle.codes.output->serialized());
+  return bytes;
+}
+
+double add_logarithms(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
+
+}  // namespace
+
+Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folders) {
+  require(!folders.empty(), "[run] there is no model");
+  Bundles bundles;
+  for (const std::filesystem::path& folder : folders) {
+    bundles.push_back(std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), FolderWeights::trained)));
+    require(bundles.back()->job == bundles.front()->job, "{}: it is for {}, but {} is for {}", folder.string(),
+            bundles.back()->job->name, folders.front().string(), bundles.front()->job->name);
+    require(code_bytes(*bundles.back()) == code_bytes(*bundles.front()),
+            "{}: its vocabularies or labels are not those of {}; models that decide together share them",
+            folder.string(), folders.front().string());
+  }
+  return bundles;
+}
+
+Runner::Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn)
+    : Runner(load_all(folders), name_of_folder(folders.front()), threads, std::move(warn)) {}
+
+Runner::Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threads, Warn warn)
+    : Runner(Bundles{std::move(bundle)}, std::move(name), threads, std::move(warn)) {}
+
+Runner::Runner(Bundles bundles, std::string name, int threads, Warn warn)
+    : bundles_(std::move(bundles)),
+      name_(std::move(name)),
+      threads_(threads > 0 ? threads : thread_count()),
+      warn_(std::move(warn)) {
+  for (const auto& bundle : bundles_) {
+    if (bundle->writer) writers_.push_back(bundle->writer);
+    if (bundle->chooser) choosers_.push_back(bundle->chooser);
+  }
+}
+
+EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad) const {
+  const Bundle& bundle = *bundles_.front();
+  const std::vector<JobSide>& sides = job().inputs;
+  require(sample.inputs.size() == sides.size(), "[{}] {} inputs, but it reads {}", job().verb, sample.inputs.size(),
+          sides.size());
+  const auto readable = [&](const std::string& text) {
+    if (valid_utf8(text)) return true;
+    require(bad == BadText::counts_as_empty, "[{}] the text is not valid UTF-8 at byte {}", job().verb,
+            valid_utf8_prefix(text));
+    warn_(fmt::format("line {} is not valid UTF-8 and counts as empty", number));
+    return false;
+  };
+  const auto check_length = [&](EncodedInput& input) {
+    const Index length = input.length();
+    const char* const what = input.features ? "frames or regions" : "pieces";
+    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} {}; {} are allowed",
+            job().verb, length, what, limits.longest);
+    if (cut_input(input, limits.longest))
+      warn_(fmt::format("line {} has {} {} and is cut to {}", number, length, what, limits.longest));
+  };
+  EncodedSample encoded;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    EncodedInput& input = encoded.inputs.emplace_back();
+    if (is_text(sides[i].kind) && !readable(sample.inputs[i].text)) continue;
+    input = bundle.encode_input(i, sample.inputs[i]);
+    check_length(input);
+  }
+  if (sample.outputs.empty()) return encoded;
+  if (job().gives_label()) {
+    encoded.output = {bundle.label_number(sample.outputs.front())};
+  } else if (readable(sample.outputs.front())) {
+    EncodedInput output{.words = bundle.codes.output->encode(sample.outputs.front()), .ends = {}, .features = {}};
+    check_length(output);
+    encoded.output = std::move(output.words);
+  }
+  return encoded;
+}
+
+Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad) {
+  Encoded encoded;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    encoded.samples.push_back(encode(samples[i], limits, ++seen_, bad));
+    const std::vector<EncodedInput>& inputs = encoded.samples.back().inputs;
+    if (std::all_of(inputs.begin(), inputs.end(), [](const EncodedInput& input) { return input.length() > 0; }))
+      encoded.places.push_back(i);
+  }
+  return encoded;
+}
+
+Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const {
+  const Codes& codes = bundles_.front()->codes;
+  Result result;
+  result.text = codes.output->decode(hypothesis.words);
+  result.log_probability = hypothesis.log_probability;
+  result.score = hypothesis.score;
+  result.finished = hypothesis.finished;
+  if (hypothesis.weights && codes.inputs.front())
+    result.alignment = align_words(*codes.inputs.front(), sample.inputs.front().words, *codes.output, hypothesis.words,
+                                   hypothesis.weights);
+  return result;
+}
+
+std::vector<std::vector<Result>> Runner::run(std::span<const Sample> samples, const RunOptions& options) {
+  require(options.prefixes.empty() || options.prefixes.size() == samples.size(), "[{}] {} prefixes for {} inputs",
+          job().verb, options.prefixes.size(), samples.size());
+  const Index first = seen_;
+  std::vector<Sample> inputs;  // without outputs
+  for (const Sample& sample : samples) inputs.push_back({.inputs = sample.inputs});
+  const Encoded encoded = encode_all(inputs, options.limits, BadText::counts_as_empty);
+  return writers_.empty() ? choose(encoded, options) : write(encoded, options, first);
+}
+
+std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const RunOptions& options, Index first) const {
+  const Vocabulary& output = *bundles_.front()->codes.output;
+  BatchedSearch search = options.search;
+  search.options.prefixes.clear();
+  search.options.sentences.clear();
+  std::vector<EncodedSample> samples;
+  for (const std::size_t i : encoded.places) {
+    samples.push_back(encoded.samples[i]);
+    search.options.sentences.push_back(static_cast<std::uint64_t>(first) + i);
+    if (options.prefixes.empty()) continue;
+    require(valid_utf8(options.prefixes[i]), "[{}] the prefix is not valid UTF-8 at byte {}", job().verb,
+            valid_utf8_prefix(options.prefixes[i]));
+    search.options.prefixes.push_back(output.encode(options.prefixes[i]));
+  }
+  if (options.on_step) search.options.observer = [&options](const SearchStep&) { options.on_step(); };
+  const Hypotheses found = search_batches(writers_, samples, search, threads_);
+  std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::vector<Result>& answers = results[encoded.places[i]];
+    answers.clear();
+    for (const Hypothesis& hypothesis : found[i]) answers.push_back(result_of(hypothesis, samples[i]));
+  }
+  return results;
+}
+
+std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const RunOptions& options) const {
+  require(options.prefixes.empty(), "[{}] a label has no prefix", job().verb);
+  const std::vector<std::string>& labels = bundles_.front()->codes.labels;
+  std::vector<EncodedSample> samples;
+  for (const std::size_t i : encoded.places) samples.push_back(encoded.samples[i]);
+  if (options.on_step) options.on_step();
+  const auto found = choose_batches(choosers_, samples, options.search.batch, threads_);
+  std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::vector<Result>& answers = results[encoded.places[i]];
+    answers.clear();
+    for (std::size_t label = 0; label < labels.size(); ++label)
+      answers.push_back({.text = labels[label],
+                         .log_probability = std::log(found[i][label]),
+                         .score = found[i][label],
+                         .finished = true,
+                         .alignment = {}});
+    std::stable_sort(answers.begin(), answers.end(),
+                     [](const Result& a, const Result& b) { return a.score > b.score; });
+    answers.resize(std::min(answers.size(), static_cast<std::size_t>(options.search.options.best)));
+  }
+  return results;
+}
+
+std::vector<SampleScore> Runner::score(std::span<const Sample> samples, const InputLimits& limits,
+                                       const BatchLimits& batch) {
+  for (const Sample& sample : samples)
+    require(!sample.outputs.empty(), "[score] a sample has no output whose probability could be asked for");
+  const Encoded encoded = encode_all(samples, limits, BadText::counts_as_empty);
+  std::vector<std::size_t> lengths;
+  for (const EncodedSample& sample : encoded.samples) lengths.push_back(batch_length(sample));
+  const auto batches = batches_by_length(lengths, batch);
+  const double share = std::log(static_cast<double>(bundles_.size()));
+  std::vector<SampleScore> scores(samples.size());
+  for_each_batch(threads_, batches.size(), [&](std::size_t number) {
+    const NoGradient off;
+    const std::vector<std::size_t>& chosen = batches[number];
+    const SampleBatch read = chosen_batch(encoded.samples, chosen, job().gives_label());
+    // The logarithm of the mean of the models' probabilities of every expected word or label.
+    std::vector<double> logs(static_cast<std::size_t>(read.expected.size()));
+    for (std::size_t k = 0; k < bundles_.size(); ++k) {
+      const Tensor logits = writers_.empty()
+                                ? choosers_[k]->forward(read.inputs).scores.value()
+                                : writers_[k]->forward(read.inputs.front(), read.previous).words.logits().value();
+      const Tensor words = log_probabilities_of(logits).contiguous();
+      const Index vocabulary = words.size(-1);
+      for (std::size_t i = 0; i < logs.size(); ++i) {
+        if (read.expected.data()[i] < 0) continue;  // beyond the end
+        const Index at = static_cast<Index>(i) * vocabulary + read.expected.data()[i];
+        const double word = static_cast<double>(words.data()[at]) - share;
+        logs[i] = k == 0 ? word : add_logarithms(logs[i], word);
+      }
+    }
+    const Index steps = read.expected.size() / static_cast<Index>(chosen.size());
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      SampleScore& score = scores[chosen[row]];
+      score.words = writers_.empty() ? 1 : read.previous.lengths.data()[row];
+      const double* first = logs.data() + static_cast<Index>(row) * steps;
+      score.log_probability = std::accumulate(first, first + score.words, 0.0);
+    }
+  });
+  return scores;
+}
+
+}  // namespace heed

@@ -1,0 +1,347 @@
+#include <algorithm>
+
+#include "heed/autograd/ops/softmax.h"
+#include "heed/base/utf8.h"
+#include "heed/explain/faithfulness.h"
+#include "heed/jobs/runner.h"
+
+namespace heed {
+namespace {
+
+using Words = std::vector<std::int32_t>;
+
+// A text as tokens with their places, the end behind them.
+TraceText trace_text(const Vocabulary& vocabulary, std::string text, std::span<const std::int32_t> ids,
+                     std::span<const TextPlace> places) {
+  TraceText result;
+  const std::vector<Index> words = vocabulary.word_of(ids);
+  std::vector<std::string> pieces;  // of each word
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::string piece = vocabulary.piece(ids[i]);
+    result.tokens.push_back({piece, places[i].begin, places[i].end, words[i]});
+    if (words[i] == static_cast<Index>(result.words.size())) {
+      result.words.push_back({"", places[i].begin, places[i].end});
+      pieces.emplace_back();
+    }
+    result.words.back().end = places[i].end;
+    pieces.back() += piece;
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    TraceWord& word = result.words[i];
+    word.text = word.begin < word.end ? std::string(characters_between(text, word.begin, word.end)) : pieces[i];
+  }
+  const auto end = static_cast<Index>(count_characters(text));
+  result.tokens.push_back({vocabulary.piece(kEnd), end, end, -1});
+  result.text = std::move(text);
+  return result;
+}
+
+// One sample's part of a batch's attention: [heads, rows, columns] of [batch, heads, n, m].
+Tensor part_of(const Tensor& weights, Index sample, Index rows, Index columns) {
+  const Tensor part = weights.slice(0, sample, sample + 1).slice(2, 0, rows).slice(3, 0, columns);
+  return part.contiguous().reshape(Shape{weights.size(1), rows, columns});
+}
+
+// A decoder reads the begin and then each token but the last: column j becomes that of token j.
+Tensor without_begin(const Tensor& weights) {
+  const Index heads = weights.size(0), rows = weights.size(1), columns = weights.size(2);
+  Tensor moved(weights.shape(), Real{0});
+  for (Index row = 0; row < heads * rows; ++row)
+    std::copy_n(weights.data() + row * columns + 1, columns - 1, moved.data() + row * columns);
+  return moved;
+}
+
+// The steps of one source's search, as they are shown.
+using Steps = std::vector<std::vector<SearchStep::Alive>>;
+
+// Marks the hypotheses that became `words`.
+void mark_chosen(const Steps& steps, const Words& words, std::vector<std::vector<TraceHypothesis>>& beam) {
+  const auto at = [](const auto& list, Index place) -> auto& { return list[static_cast<std::size_t>(place)]; };
+  if (steps.size() <= words.size()) return;
+  const auto ends = static_cast<Index>(words.size());
+  for (Index last = 0; last < static_cast<Index>(at(steps, ends).size()); ++last) {
+    if (!at(at(steps, ends), last).ended) continue;
+    std::vector<Index> places(words.size() + 1, last);
+    bool same = true;
+    for (Index t = ends; t-- > 0 && same;) {
+      places[static_cast<std::size_t>(t)] = at(at(steps, t + 1), at(places, t + 1)).from;
+      same = at(at(steps, t), at(places, t)).word == at(words, t);
+    }
+    if (!same) continue;
+    for (Index t = 0; t <= ends; ++t)
+      beam[static_cast<std::size_t>(t)][static_cast<std::size_t>(at(places, t))].chosen = true;
+    return;
+  }
+}
+
+std::vector<std::vector<TraceHypothesis>> beam_of(const Steps& steps, const Words& words, const Vocabulary& output) {
+  std::vector<std::vector<TraceHypothesis>> beam;
+  for (const auto& step : steps) {
+    beam.emplace_back();
+    for (const SearchStep::Alive& alive : step)
+      beam.back().push_back(
+          {output.piece(alive.word), alive.from, alive.log_probability, alive.score, alive.ended, false});
+  }
+  mark_chosen(steps, words, beam);
+  return beam;
+}
+
+// Tells of each token of a greedy search. Several threads may tell, of different samples.
+class TokenTeller {
+ public:
+  TokenTeller(const Vocabulary& output, const RunOptions& options, std::size_t samples)
+      : output_(output), options_(options), words_(samples), so_far_(samples) {}
+
+  void tell(const SearchStep& step, Index sample) {
+    const auto source = static_cast<std::size_t>(step.source);
+    const SearchStep::Alive& alive = step.hypotheses.front();
+    Words& words = words_[source];
+    if (!alive.ended) words.push_back(alive.word);
+    WrittenToken told{.sample = sample, .step = step.step, .token = {}, .text = output_.decode(words)};
+    const auto length = static_cast<Index>(count_characters(told.text));
+    if (alive.ended) {
+      told.token = {output_.piece(kEnd), length, length, -1};
+    } else {
+      const TextPlace place = output_.decoded_places(words).back();
+      told.token = {output_.piece(alive.word), place.begin, place.end, output_.word_of(words).back()};
+    }
+    told.log_probability = alive.log_probability - so_far_[source];
+    told.weights = alive.weights;
+    so_far_[source] = alive.log_probability;
+    options_.on_token(told);
+  }
+
+ private:
+  const Vocabulary& output_;
+  const RunOptions& options_;
+  std::vector<Words> words_;
+  std::vector<double> so_far_;  // log-probability of the tokens that were told
+};
+
+}  // namespace
+
+struct Runner::Explanation {
+  EncodedSample sample;
+  std::uint64_t number = 0;  // among the samples of the call
+  const std::string* prefix = nullptr;
+  Trace trace;
+};
+
+TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
+  const JobSide& side = job().inputs[input];
+  TraceAxis axis{.name = side.name, .kind = side.kind};
+  if (is_text(side.kind)) {
+    require(valid_utf8(value.text), "[explain] the text is not valid UTF-8 at byte {}", valid_utf8_prefix(value.text));
+    const Vocabulary& vocabulary = *bundles_.front()->codes.inputs[input];
+    axis.text = trace_text(vocabulary, value.text, vocabulary.encode(value.text), vocabulary.places(value.text));
+    return axis;
+  }
+  const Featured featured = side.features(value);
+  axis.rows = side.kind == Kind::image ? featured.rows : featured.features.size(0);
+  axis.columns = side.kind == Kind::image ? featured.columns : 1;
+  axis.frame_seconds = featured.frame_seconds;
+  axis.preview = featured.preview;
+  return axis;
+}
+
+std::string Runner::axis_name(int axis) const {
+  return axis == kOutput ? job().output.name : job().inputs[static_cast<std::size_t>(axis)].name;
+}
+
+std::vector<TraceAttention> Runner::attentions() const {
+  std::vector<TraceAttention> list;
+  for (const AttentionShape& shape : bundles_.front()->model->attentions())
+    list.push_back(
+        {shape.name, shape.layer, axis_name(shape.rows), axis_name(shape.columns), Tensor(Shape{shape.heads, 0, 0})});
+  return list;
+}
+
+std::vector<Trace> Runner::explain(std::span<const Sample> samples, const ExplainOptions& options) {
+  require(!options.run.on_token || options.run.search.method == SearchMethod::greedy,
+          "[explain] tokens are told as they come by greedy search only");
+  require(options.run.prefixes.empty() || options.run.prefixes.size() == samples.size(),
+          "[explain] {} prefixes for {} inputs", options.run.prefixes.size(), samples.size());
+  const Bundle& bundle = *bundles_.front();
+  std::vector<Explanation> list(samples.size());
+  std::vector<std::size_t> searched, read;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    Explanation& each = list[i];
+    each.sample = encode(samples[i], options.run.limits, ++seen_, BadText::is_an_error);
+    each.number = i;
+    if (!options.run.prefixes.empty()) each.prefix = &options.run.prefixes[i];
+    Trace& trace = each.trace;
+    trace.model = name_, trace.system = bundle.system->name, trace.job = job().name;
+    for (std::size_t input = 0; input < samples[i].inputs.size(); ++input)
+      trace.axes.push_back(read_input(input, samples[i].inputs[input]));
+    trace.axes.push_back({.name = job().output.name, .kind = job().output.kind});
+    const bool empty = each.sample.inputs.front().length() == 0;
+    const bool given = !samples[i].outputs.empty();
+    if (bundle.writer && (given || empty)) {
+      const std::string text = given ? samples[i].outputs.front() : "";
+      trace.axes.back().text =
+          trace_text(*bundle.codes.output, text, each.sample.output, bundle.codes.output->places(text));
+      read.push_back(i);
+    } else {
+      searched.push_back(i);
+    }
+  }
+  const auto with = [&list](const std::vector<std::size_t>& places, const auto& work) {
+    std::vector<Explanation> some;
+    for (const std::size_t i : places) some.push_back(std::move(list[i]));
+    if (!some.empty()) work(std::span<Explanation>(some));
+    for (std::size_t k = 0; k < places.size(); ++k) list[places[k]] = std::move(some[k]);
+  };
+  if (bundle.chooser) {
+    with(searched, [&](std::span<Explanation> some) { choose_traces(some, options); });
+  } else {
+    with(searched, [&](std::span<Explanation> some) { search_traces(some, options); });
+    with(read, [&](std::span<Explanation> some) { read_traces(some, options); });
+  }
+  if (options.trust)
+    for (Explanation& each : list) measure_trust_of(each, options);
+  std::vector<Trace> traces;
+  for (Explanation& each : list) traces.push_back(std::move(each.trace));
+  return traces;
+}
+
+void Runner::measure_trust_of(Explanation& explanation, const ExplainOptions& options) const {
+  const Bundle& bundle = *bundles_.front();
+  Trace& trace = explanation.trace;
+  for (const TraceAxis& axis : trace.axes)
+    require(axis.size() <= options.longest_trusted, "[trust] {} has {} pieces; trust is measured of at most {}",
+            axis.name, axis.size(), options.longest_trusted);
+  if (options.run.on_step) options.run.on_step();
+  std::vector<std::int32_t> output = explanation.sample.output;
+  output.push_back(kEnd);
+  const std::unique_ptr<Evidence> evidence =
+      bundle.writer ? writer_evidence(*bundle.writer, explanation.sample.inputs.front(), std::move(output))
+                    : chooser_evidence(*bundle.chooser, explanation.sample.inputs, explanation.sample.output.front());
+  trace.trust = {measure_trust(*evidence, trace)};
+}
+
+void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& options) const {
+  const Bundle& bundle = *bundles_.front();
+  const Vocabulary& output = *bundle.codes.output;
+  BatchedSearch search = options.run.search;
+  search.options.prefixes.clear();
+  search.options.sentences.clear();
+  std::vector<EncodedSample> samples;
+  for (const Explanation& each : list) {
+    samples.push_back(each.sample);
+    search.options.sentences.push_back(each.number);
+    if (each.prefix) search.options.prefixes.push_back(output.encode(*each.prefix));
+  }
+  std::vector<Steps> steps(options.beam ? list.size() : 0);
+  TokenTeller teller(output, options.run, list.size());
+  search.options.observer = [&](const SearchStep& step) {
+    const auto source = static_cast<std::size_t>(step.source);
+    if (options.run.on_step) options.run.on_step();
+    if (options.beam) steps[source].push_back(step.hypotheses);
+    if (options.run.on_token) teller.tell(step, static_cast<Index>(list[source].number));
+  };
+  const Writer* const writers[] = {bundle.writer};
+  const Hypotheses found = search_batches(writers, samples, search, threads_);
+  const std::vector<AttentionShape> shapes = bundle.writer->attentions();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Hypothesis& best = found[i].front();
+    Trace& trace = list[i].trace;
+    list[i].sample.output = best.words;
+    trace.axes.back().text =
+        trace_text(output, output.decode(best.words), best.words, output.decoded_places(best.words));
+    trace.alignment = best.weights;
+    if (trace.alignment) trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
+    trace.log_probabilities = best.log_probabilities;
+    if (options.beam) trace.beam = beam_of(steps[i], best.words, output);
+    // Where there is but one attention, what the search saw is all there is to see.
+    if (options.attentions && shapes.size() == 1 && trace.alignment)
+      trace.attentions.push_back({shapes.front().name, shapes.front().layer, trace.rows, trace.columns,
+                                  trace.alignment.reshape(Shape{1, trace.alignment.size(0), trace.alignment.size(1)})});
+  }
+  if (!options.attentions || shapes.size() <= 1) return;
+  read_traces(list, options);
+}
+
+// What a teacher-forced pass tells: attentions if asked for, and alignment and probabilities where no search did.
+void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& options) const {
+  const Bundle& bundle = *bundles_.front();
+  const std::vector<AttentionShape> shapes = bundle.writer->attentions();
+  std::vector<EncodedSample> samples;
+  std::vector<std::size_t> lengths;
+  for (const Explanation& each : list) {
+    samples.push_back(each.sample);
+    lengths.push_back(batch_length(each.sample));
+  }
+  const bool given = list.front().trace.log_probabilities.empty();
+  const auto batches = batches_for(threads_, lengths, options.run.search.batch);
+  for_each_batch(threads_, batches.size(), [&](std::size_t number) {
+    const NoGradient off;
+    if (options.run.on_step) options.run.on_step();
+    const std::vector<std::size_t>& chosen = batches[number];
+    const SampleBatch batch = chosen_batch(samples, chosen, false);
+    std::vector<AttentionOfBatch> seen;
+    const TeacherForced forced =
+        bundle.writer->forward(batch.inputs.front(), batch.previous,
+                               {.alignment = given, .words = given, .trace = options.attentions ? &seen : nullptr});
+    const Tensor words = given ? log_probabilities_of(forced.words.logits().value()).contiguous() : Tensor();
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      Trace& trace = list[chosen[row]].trace;
+      const auto place = static_cast<Index>(row);
+      const Index n = trace.output().size(), m = batch.inputs.front().lengths.data()[row];
+      const auto size_of = [&](int axis) { return axis == kOutput ? n : m; };
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        const AttentionShape& shape = shapes[i];
+        Tensor weights = part_of(seen[i].weights, place, size_of(shape.rows), size_of(shape.columns));
+        if (shape.rows == kOutput && shape.columns == kOutput) weights = without_begin(weights);
+        trace.attentions.push_back(
+            {shape.name, shape.layer, axis_name(shape.rows), axis_name(shape.columns), std::move(weights)});
+      }
+      if (!given) continue;
+      const Index first = place * batch.previous.longest(), vocabulary = words.size(-1);
+      for (Index t = first; t < first + n; ++t)
+        trace.log_probabilities.push_back(static_cast<double>(words.data()[t * vocabulary + batch.expected.data()[t]]));
+      if (!forced.alignment) continue;
+      const Tensor own = forced.alignment.value().slice(0, place, place + 1).slice(1, 0, n).slice(2, 0, m);
+      trace.alignment = own.contiguous().reshape(Shape{n, m});
+      trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
+    }
+  });
+}
+
+void Runner::choose_traces(std::span<Explanation> list, const ExplainOptions& options) const {
+  const Bundle& bundle = *bundles_.front();
+  const std::vector<std::string>& labels = bundle.codes.labels;
+  const std::vector<AttentionShape> shapes = bundle.chooser->attentions();
+  const auto [rows, columns] = bundle.chooser->alignment_axes();
+  // Each by itself: what a sample's inputs are long differs, and a batch would be padded.
+  for_each_batch(threads_, list.size(), [&, rows = rows, columns = columns](std::size_t i) {
+    const NoGradient off;
+    if (options.run.on_step) options.run.on_step();
+    Explanation& each = list[i];
+    Trace& trace = each.trace;
+    const SampleBatch batch = batch_of(std::span(&each.sample, 1), true);
+    std::vector<AttentionOfBatch> seen;
+    const Chosen chosen =
+        bundle.chooser->forward(batch.inputs, {.alignment = true, .trace = options.attentions ? &seen : nullptr});
+    const Tensor probabilities = softmax(chosen.scores).value().contiguous();
+    for (std::size_t label = 0; label < labels.size(); ++label)
+      trace.choices.push_back({labels[label], static_cast<double>(probabilities.data()[label])});
+    std::stable_sort(trace.choices.begin(), trace.choices.end(),
+                     [](const TraceChoice& a, const TraceChoice& b) { return a.probability > b.probability; });
+    const std::string label = each.sample.output.empty() ? trace.choices.front().label
+                                                         : labels[static_cast<std::size_t>(each.sample.output.front())];
+    each.sample.output = {bundle.label_number(label)};
+    const auto length = static_cast<Index>(count_characters(label));
+    trace.axes.back().text = {label, {{label, 0, length, 0}}, {{label, 0, length}}};
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      const Tensor& weights = seen[k].weights;
+      trace.attentions.push_back({shapes[k].name, shapes[k].layer, axis_name(shapes[k].rows),
+                                  axis_name(shapes[k].columns), part_of(weights, 0, weights.size(2), weights.size(3))});
+    }
+    if (!chosen.alignment) return;
+    const Tensor own = chosen.alignment.value().contiguous();
+    trace.alignment = own.reshape(Shape{own.size(1), own.size(2)});
+    trace.rows = axis_name(rows), trace.columns = axis_name(columns);
+  });
+}
+
+}  // namespace heed

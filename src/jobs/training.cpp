@@ -1,0 +1,258 @@
+#include "heed/jobs/training.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "heed/base/file.h"
+#include "heed/data/subwords.h"
+#include "heed/data/words.h"
+#include "heed/store/fields_file.h"
+#include "heed/jobs/training_task.h"
+#include "heed/tensor/memory.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, const TrainingText& text) {
+  if (training.vocabulary == "words") return train_words(text, {.size = training.vocabulary_size});
+  SubwordOptions options;
+  options.size = training.vocabulary_size;
+  options.kind = training.vocabulary;
+  options.seed = static_cast<std::uint64_t>(training.seed);
+  return train_subwords(text, options);
+}
+
+// The texts of one side.
+TrainingText text_of(const Training& training, const Training::Side& side) {
+  if (!side.files.empty()) return {parse_list(side.files)};
+  return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
+}
+
+// Those that occur, in the order of their bytes.
+std::vector<std::string> learn_labels(const Training& training) {
+  std::set<std::string> labels;
+  Samples samples(training.training_files(), training.declared_job().sample_columns());
+  for (Sample sample; samples.next(sample);) labels.insert(sample.outputs.front());
+  require(labels.size() >= 2, "[train] there {} in {}; at least two labels are needed",
+          labels.empty() ? "is no label" : fmt::format("is no label but {}", *labels.begin()),
+          training.training_files().files.front());
+  return {labels.begin(), labels.end()};
+}
+
+// Widths of the inputs that have no vocabulary, as the first sample has them.
+std::vector<Index> input_widths(const Training& training) {
+  const Job& job = training.declared_job();
+  std::vector<Index> widths(job.inputs.size(), 0);
+  if (std::all_of(job.inputs.begin(), job.inputs.end(), [](const JobSide& side) { return is_text(side.kind); }))
+    return widths;
+  Samples samples(training.training_files(), job.sample_columns());
+  Sample sample;
+  require(samples.next(sample), "[train] there is no usable sample: {}", samples.report().text());
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    if (!is_text(job.inputs[i].kind)) widths[i] = job.inputs[i].features(sample.inputs[i]).features.size(1);
+  return widths;
+}
+
+SchedulePointer make_schedule(const Training& training) {
+  if (training.schedule == "inverse-root")
+    return inverse_root_rate({.peak = training.learning_rate, .warm_up = std::max<Index>(training.warm_up, 1)});
+  if (training.schedule == "plateau") {
+    const std::string decides = training.metric_names().front();
+    const std::vector<Metric>& known = training.declared_job().metrics;
+    const auto metric =
+        std::find_if(known.begin(), known.end(), [&](const Metric& each) { return each.name == decides; });
+    return plateau_rate({.rate = training.learning_rate,
+                         .factor = 0.5,
+                         .patience = 1,
+                         .minimum = training.learning_rate / 64,
+                         .higher_is_better = metric != known.end() && metric->higher_is_better});
+  }
+  return constant_rate(training.learning_rate);
+}
+
+LoopOptions loop_options(const Training& training) {
+  LoopOptions options;
+  options.optimiser = optimiser_named(training.optimiser);
+  if (Adam* adam = std::get_if<Adam>(&options.optimiser.algorithm)) adam->beta2 = training.beta2;
+  if (training.weight_decay > 0) options.optimiser.weight_decay = training.weight_decay;
+  options.workers.shards = training.shards;
+  options.workers.threads = static_cast<int>(training.threads);
+  options.workers.seed = static_cast<std::uint64_t>(training.seed);
+  options.delay = training.delay;
+  options.clip_norm = training.clip_norm;
+  options.smoothing = training.smoothing;
+  options.validate = parse_every(training.validate_every, "--validate-every");
+  options.save = parse_every(training.save_every, "--save-every");
+  options.show = training.show_every;
+  options.patience = training.validates() ? training.patience : 0;
+  options.steps = training.steps;
+  options.epochs = training.epochs;
+  options.minutes = training.minutes;
+  return options;
+}
+
+std::string training_text(Training training, const std::vector<std::string>& example, const Json& outcome) {
+  const std::string options = fields_json([&training](Fields& field) { training.visit(field); }, 4);
+  return fmt::format("{{\n  \"options\": {},\n  \"example\": {},\n  \"outcome\": {}\n}}\n", options,
+                     Json(example).dump(), outcome.dump());
+}
+
+// training.json, whose "options" are always there.
+Json read_training(const ModelFolder& folder) {
+  Json json = Json::parse(read_file(folder.training()), nullptr, false);
+  require(json.is_object() && json.contains("options") && json["options"].is_object(),
+          "{}: it is damaged, or does not say how the model was trained", folder.training().string());
+  return json;
+}
+
+// What an earlier run of the training took; 0 if there was none.
+std::size_t earlier_peak(const ModelFolder& folder) {
+  const Json json = read_training(folder);
+  return json.contains("outcome") && json["outcome"].is_object() ? json["outcome"].value("peak-bytes", std::size_t{0})
+                                                                 : 0;
+}
+
+const char* name_of(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::steps: return "steps";
+    case LoopEnd::epochs: return "epochs";
+    case LoopEnd::minutes: return "minutes";
+    case LoopEnd::patience: return "patience";
+    default: return "signal";
+  }
+}
+
+TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training& training, JobTask& task,
+                 const Say& say) {
+  TrainingLoop loop(*bundle.parameters, task, make_schedule(training), loop_options(training));
+  if (folder.has_checkpoint()) {
+    loop.resume(load_checkpoint(folder.checkpoint()));
+    say(fmt::format("going on after step {}", loop.step()));
+  }
+  TrainingLog log(folder.log(), loop.step(), training.steps);
+  LoopFiles files;
+  files.save = [&](const Checkpoint& checkpoint) { save_checkpoint(folder.checkpoint(), checkpoint); };
+  files.keep = [&] { folder.save_weights(*bundle.parameters); };
+  memory::reset_peak();
+  const LoopResult result = loop.run(files, log);
+  const std::size_t peak = std::max(earlier_peak(folder), memory::statistics().peak_bytes);
+  Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
+  if (result.best) outcome[training.metric_names().front()] = *result.best;
+  write_file(folder.training(), training_text(training, task.example(), outcome));
+  return {result, folder.path(), peak};
+}
+
+void say_what_was_found(const JobTask& task, const Say& say) {
+  say("training data: " + task.training_report().text());
+  if (task.validation_report().read > 0) say("validation data: " + task.validation_report().text());
+}
+
+// A batch is cut into as many pieces as there are processors, unless another number is asked for.
+void choose_shards(Training& training) {
+  if (training.shards == 0) training.shards = std::max<Index>(std::thread::hardware_concurrency(), 1);
+}
+
+// "vocabularies of 8000 and 8000", "a vocabulary of 8000, 3 labels".
+std::string sizes_of(const Bundle& bundle) {
+  std::vector<Index> sizes;
+  for (const auto& vocabulary : bundle.codes.inputs)
+    if (vocabulary) sizes.push_back(vocabulary->size());
+  if (bundle.codes.output) sizes.push_back(bundle.codes.output->size());
+  std::vector<std::string> parts;
+  if (!sizes.empty())
+    parts.push_back(
+        fmt::format("{} of {}", sizes.size() == 1 ? "a vocabulary" : "vocabularies", fmt::join(sizes, " and ")));
+  if (!bundle.codes.labels.empty()) parts.push_back(fmt::format("{} labels", bundle.codes.labels.size()));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Whether the folder's training and model have the options of the plan.
+bool began_like(const ModelFolder& folder, TrainingPlan& plan) {
+  if (folder.model() != plan.training.model || job_named(folder.job()).name != plan.training.job) return false;
+  choose_shards(plan.training);
+  TrainingPlan found{training_of_folder(folder.path()), load_bundle(folder, FolderWeights::fresh).config};
+  found.training.threads = plan.training.threads;
+  return fields_json([&found](Fields& field) { found.visit(field); }) ==
+         fields_json([&plan](Fields& field) { plan.visit(field); });
+}
+
+}  // namespace
+
+Codes make_codes(const Training& training, const Say& say) {
+  const Job& job = training.declared_job();
+  Codes codes;
+  std::shared_ptr<const Vocabulary> joint;
+  const auto code_of = [&](const Training::Side& side) -> std::shared_ptr<const Vocabulary> {
+    if (!is_text(side.side->kind)) return nullptr;
+    if (joint) return joint;
+    std::shared_ptr<const Vocabulary> vocabulary;
+    if (!side.vocabulary.empty()) {
+      vocabulary = load_vocabulary(side.vocabulary);
+    } else {
+      TrainingText text = text_of(training, side);
+      if (training.joint_vocabulary)
+        for (const Training::Side& other : training.sides)
+          if (&other != &side && is_text(other.side->kind)) text += text_of(training, other);
+      say(fmt::format("learning {} vocabulary of {} ({})", training.joint_vocabulary ? "one" : "the " + side.side->name,
+                      training.vocabulary_size, training.vocabulary));
+      vocabulary = learn_vocabulary(training, text);
+    }
+    if (training.joint_vocabulary) joint = vocabulary;
+    return vocabulary;
+  };
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) codes.inputs.push_back(code_of(training.sides[i]));
+  codes.output = code_of(training.sides.back());
+  if (job.gives_label()) codes.labels = learn_labels(training);
+  return codes;
+}
+
+TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
+  Training& training = plan.training;
+  check_training(training);
+  require(replace || !is_model_folder(training.output),
+          "{}: there is a model already; --resume continues its training, --force replaces it", training.output);
+  choose_shards(training);
+  const Bundle bundle =
+      make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
+                  make_codes(training, say), input_widths(training), static_cast<std::uint64_t>(training.seed));
+  // The data are opened before the folder is made: what is wrong with them costs no older model.
+  JobTask task(bundle, training);
+  say_what_was_found(task, say);
+  const ModelFolder folder = create_folder(
+      training.output, bundle, {{"training.json", training_text(training, task.example(), Json::object())}}, replace);
+  say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
+  return run(folder, bundle, training, task, say);
+}
+
+TrainedModel continue_training(TrainingPlan plan, bool replace, const Say& say) {
+  if (!is_model_folder(plan.training.output)) return train_model(std::move(plan), replace, say);
+  if (began_like(ModelFolder(plan.training.output), plan)) return resume_training(plan.training, say);
+  require(replace, "{}: there is a model that was trained otherwise; --force replaces it", plan.training.output);
+  return train_model(std::move(plan), replace, say);
+}
+
+Training training_of_folder(const std::filesystem::path& path) {
+  const ModelFolder folder(path);
+  const std::string file = folder.training().string();
+  const Json json = read_training(folder);
+  Training training(job_named(folder.job()));
+  for (const auto& [name, text] : read_options(json["options"].dump(), file))
+    require(set_training_field(training, name, text, file), "{}: there is no option {}", file, name);
+  return training;
+}
+
+TrainedModel resume_training(const Training& training, const Say& say) {
+  check_training(training);
+  const ModelFolder folder(training.output);
+  folder.remove_partial_files();
+  const Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+  JobTask task(bundle, training);
+  say_what_was_found(task, say);
+  return run(folder, bundle, training, task, say);
+}
+
+}  // namespace heed

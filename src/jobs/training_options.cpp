@@ -1,0 +1,387 @@
+#include "heed/jobs/training_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "heed/base/spelling.h"
+
+namespace heed {
+namespace {
+
+const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"};
+const std::vector<std::string> kVocabularies{"unigram", "bpe", "words"};
+const std::vector<std::string> kLosses{"cross-entropy", "perplexity"};  // of every job
+
+// Options of Marian that name all sides at once: the option of each side is its name between these two.
+struct AllSidesName {
+  const char *name, *before, *after;
+};
+constexpr AllSidesName kAllSidesNames[] = {
+    {"train-sets", "", ""}, {"valid-sets", "valid-", ""}, {"vocabs", "", "-vocabulary"}};
+
+void require_known(const std::string& option, const std::string& value, const std::vector<std::string>& known) {
+  require(std::find(known.begin(), known.end(), value) != known.end(), "--{}: {} is not known{}", option, value,
+          did_you_mean(value, known));
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::string side_names(const Job& job) {
+  std::vector<std::string> names;
+  for (const JobSide* side : job.sides()) names.push_back(side->name);
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string flag_list(const Training& training, const char* before) {
+  std::vector<std::string> names;
+  for (const Training::Side& side : training.sides) names.push_back(fmt::format("--{}{}", before, side.side->name));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+// Options by other names as ours.
+std::vector<GivenOption> renamed(const std::vector<GivenOption>& given, const Job& job) {
+  std::vector<GivenOption> result;
+  for (GivenOption option : given) {
+    option.name = flag_name(option.name);
+    for (const auto& [other, ours] : other_names())
+      if (option.name == other) option.name = ours;
+    const auto all = std::find_if(std::begin(kAllSidesNames), std::end(kAllSidesNames),
+                                  [&](const AllSidesName& each) { return option.name == each.name; });
+    if (all == std::end(kAllSidesNames) && option.name != "dim-vocabs") {
+      result.push_back(option);
+      continue;
+    }
+    const std::vector<const JobSide*> sides = job.sides();
+    const std::vector<std::string> words = words_of(option.text);
+    require(words.size() == sides.size(), "{}: needs {} values, one for each of {}, not {}", option.who, sides.size(),
+            side_names(job), words.size());
+    if (all == std::end(kAllSidesNames)) {
+      require(std::count(words.begin(), words.end(), words[0]) == static_cast<std::ptrdiff_t>(words.size()),
+              "{}: vocabulary-size is one for all sides, not {}", option.who, fmt::join(words, " and "));
+      result.push_back({"vocabulary-size", words[0], option.who});
+      continue;
+    }
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      result.push_back({all->before + sides[i]->name + all->after, words[i], option.who});
+  }
+  return result;
+}
+
+std::vector<std::string> known_names(const VisitFields& visit) {
+  std::vector<std::string> names;
+  for (const FieldDescription& field : describe_fields(visit)) names.push_back(flag_name(field.name));
+  for (const auto& [other, ours] : other_names()) names.push_back(other);
+  for (const AllSidesName& each : kAllSidesNames) names.emplace_back(each.name);
+  return names;
+}
+
+void set_all(const std::vector<GivenOption>& given, const VisitFields& visit, const std::string& of) {
+  for (const GivenOption& option : given) {
+    if (set_field(visit, option.name, option.text, option.who)) continue;
+    throw OptionError(fmt::format("{}: there is no option {}{}{}", option.who, option.name, of,
+                                  did_you_mean(option.name, known_names(visit))));
+  }
+}
+
+void set_defaults(Training& training, const std::vector<std::pair<std::string, std::string>>& defaults,
+                  const std::string& of) {
+  for (const auto& [name, value] : defaults)
+    require(set_training_field(training, name, value, of), "[{}] there is no option {} of training", of, name);
+}
+
+void require_files(const std::string& option, const std::string& list) {
+  for (const std::string& file : parse_list(list)) {
+    std::error_code ignored;
+    require(std::filesystem::exists(file, ignored), "--{}: there is no file {}", option, file);
+    require(!std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option, file);
+  }
+}
+
+// Files of lines, one for each side: all of them or none, and as many of each.
+void check_sides(const Training& training, const char* before, std::string Training::Side::*files) {
+  const Training::Side& first = training.sides.front();
+  for (const Training::Side& side : training.sides) {
+    const bool one = (first.*files).empty();
+    require((side.*files).empty() == one, "--{}{}: it is missing; {} belong together", before,
+            (one ? first : side).side->name, flag_list(training, before));
+    require(parse_list(side.*files).size() == parse_list(first.*files).size(),
+            "--{}{}: {} files for {} files of --{}{}", before, side.side->name, parse_list(side.*files).size(),
+            parse_list(first.*files).size(), before, first.side->name);
+    require_files(before + side.side->name, side.*files);
+  }
+}
+
+}  // namespace
+
+Training::Training(const Job& declared) : job(declared.name), model(declared.system) {
+  for (const JobSide* side : declared.sides())
+    sides.push_back({.side = side, .files = {}, .valid = {}, .vocabulary = {}});
+  std::vector<std::string> names;
+  for (const Metric& metric : declared.metrics)
+    if (names.empty()) names.push_back(metric.name);
+  names.emplace_back("cross-entropy");
+  metrics = fmt::format("{}", fmt::join(names, ","));
+}
+
+void Training::visit(Fields& field) {
+  const Job& declared = declared_job();
+  field("job", job, "what the model is for ('heed models' lists the jobs); the model says it unless several use it");
+  field("model", model, "system to train ('heed models' lists them)");
+  field("preset", preset, "sizes of the model: small, paper, ...");
+  field("output", output, "model folder to make");
+  field("data", data, "training samples: a table (TSV, CSV, JSON lines), or one file of lines per column, with commas");
+  field("valid", valid, "samples for validation, likewise");
+  field("format", format, "of these files: tsv, csv, jsonl, fasttext or lines (else: seen from the file)");
+  field("columns", columns, "names of the columns in their order, with commas (else: the header's, or the job's)");
+  for (Side& side : sides)
+    field(side.side->name.c_str(), side.files,
+          fmt::format("{}, one per line, instead of --data; plain, gz, xz or zst; several files with commas",
+                      side.side->help)
+              .c_str());
+  for (Side& side : sides)
+    field(("valid-" + side.side->name).c_str(), side.valid, "the same for validation, instead of --valid");
+  field("alignments", alignments, "word alignments of the training samples (Pharaoh: i-j ...): guided alignment");
+  field("languages", languages, "codes of what is read and written, such as en-de, for those who use the model");
+  for (Side& side : sides)
+    if (is_text(side.side->kind))
+      field((side.side->name + "-vocabulary").c_str(), side.vocabulary,
+            "vocabulary file (.spm or .txt) instead of a learnt one");
+  field("vocabulary", vocabulary, "kind of the learnt vocabularies: unigram, bpe (subwords) or words");
+  field("vocabulary-size", vocabulary_size, "entries of each learnt vocabulary");
+  field("joint-vocabulary", joint_vocabulary, "one vocabulary for all texts");
+  field("batch-words", batch_words, "pieces in a batch on each side, padded (0: no limit)");
+  field("batch-sentences", batch_samples, "samples in a batch (0: no limit)");
+  field("longest-sentence", longest,
+        declared.gives_label() ? "longer texts are cut to so many pieces, and counted"
+                               : "samples with more pieces on a side are left out, and counted");
+  field("buffer", buffer, "samples in memory; a larger corpus is streamed");
+  field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
+  field("learning-rate", learning_rate, "of the optimiser; the peak of inverse-root");
+  field("schedule", schedule, "constant, inverse-root (after the warm-up), or plateau (less when nothing improves)");
+  field("warm-up", warm_up, "updates until the peak of inverse-root");
+  field("beta2", beta2, "of Adam");
+  field("weight-decay", weight_decay, "of the optimiser");
+  field("clip-norm", clip_norm, "largest gradient norm (0: not clipped)");
+  field("label-smoothing", label_smoothing, "probability spread over all words or labels");
+  field("smoothing", smoothing, "decay of averaged weights, such as 0.999 (0: no average)");
+  field("alignment-weight", alignment_weight, "weight of the guided alignment loss");
+  field("delay", delay, "batches per update");
+  field("validate-every", validate_every, "'500u' updates or '1e' passes over the data");
+  field("save-every", save_every, "the same for checkpoints");
+  field("show-every", show_every, "updates between lines of the log");
+  field("patience", patience, "stop after so many validations without a better one (0: never)");
+  field("epochs", epochs, "stop after so many passes over the data (0: no limit)");
+  field("steps", steps, "stop after so many updates (0: no limit)");
+  field("minutes", minutes, "stop after so many minutes (0: no limit)");
+  field("metrics", metrics, "what validation computes, with commas; the first decides what is best");
+  field("beam", beam, "width of the beam in validation (1: greedy)");
+  field("length-penalty", length_penalty, "of that beam");
+  field("seed", seed, "of weights, shuffling and dropout");
+  field("threads", threads, "worker threads (0: all); the result does not depend on it");
+  field("shards", shards, "parts a batch is cut into (0: as many as processors); the result depends on it");
+}
+
+bool Training::validates() const { return !valid.empty() || !sides.front().valid.empty(); }
+
+namespace {
+
+// Sets of files, one for each column of the job: a.en a.de b.en b.de.
+SampleFiles files_of(const Training& training, const std::string& tables, std::string Training::Side::*lines) {
+  SampleFiles files;
+  if (!tables.empty()) {
+    files.files = parse_list(tables);
+    files.format = training.format;
+    files.columns = parse_list(training.columns);
+    return files;
+  }
+  files.format = "lines";
+  const std::size_t sets = parse_list(training.sides.front().*lines).size();
+  for (std::size_t set = 0; set < sets; ++set)
+    for (const std::string& column : training.declared_job().columns)
+      for (const Training::Side& side : training.sides)
+        if (side.side->name == column) files.files.push_back(parse_list(side.*lines)[set]);
+  return files;
+}
+
+}  // namespace
+
+SampleFiles Training::training_files() const {
+  SampleFiles files = files_of(*this, data, &Side::files);
+  files.alignments = parse_list(alignments);
+  return files;
+}
+
+SampleFiles Training::validation_files() const { return files_of(*this, valid, &Side::valid); }
+
+std::vector<std::string> Training::metric_names() const { return parse_list(metrics); }
+
+void TrainingPlan::visit(Fields& field) {
+  training.visit(field);
+  config->visit(field);
+}
+
+const std::vector<std::pair<std::string, std::string>>& other_names() {
+  static const std::vector<std::pair<std::string, std::string>> names{
+      {"tsv", "data"},
+      {"batch-samples", "batch-sentences"},
+      {"tied-embeddings-all", "joint-vocabulary"},
+      {"mini-batch", "batch-sentences"},
+      {"mini-batch-words", "batch-words"},
+      {"max-length", "longest-sentence"},
+      {"after-epochs", "epochs"},
+      {"after-batches", "steps"},
+      {"valid-freq", "validate-every"},
+      {"save-freq", "save-every"},
+      {"disp-freq", "show-every"},
+      {"early-stopping", "patience"},
+      {"valid-metrics", "metrics"},
+      {"learn-rate", "learning-rate"},
+      {"lr-warmup", "warm-up"},
+      {"optimizer", "optimiser"},
+      {"optimizer-delay", "delay"},
+      {"exponential-smoothing", "smoothing"},
+      {"cpu-threads", "threads"},
+      {"guided-alignment", "alignments"},
+      {"guided-alignment-weight", "alignment-weight"},
+      {"beam-size", "beam"},
+      {"normalize", "length-penalty"},
+  };
+  return names;
+}
+
+std::vector<FieldDescription> describe_training() {
+  std::vector<FieldDescription> all;
+  for (const Job& job : jobs()) {
+    Training training(job);
+    for (FieldDescription& field : describe_fields([&](Fields& fields) { training.visit(fields); })) {
+      const bool known =
+          std::any_of(all.begin(), all.end(), [&](const auto& other) { return other.name == field.name; });
+      if (!known) all.push_back(std::move(field));
+    }
+  }
+  return all;
+}
+
+bool set_training_field(Training& training, const std::string& name, const std::string& text, const std::string& who) {
+  std::string ours = flag_name(name);
+  for (const auto& [other, own] : other_names())
+    if (ours == other) ours = own;
+  return set_field([&training](Fields& field) { training.visit(field); }, ours, text, who);
+}
+
+TrainingPlan plan_training(const std::vector<GivenOption>& given) {
+  const auto last = [&given](const char* name) {
+    std::string text;
+    for (const GivenOption& option : given)
+      if (flag_name(option.name) == name) text = option.text;
+    return text;
+  };
+  const std::string model = last("model"), asked = last("job");
+  const Job& job = job_named(asked.empty() && !model.empty() ? system_named(model).job : asked);
+  TrainingPlan plan{Training(job), nullptr};
+  Training& training = plan.training;
+  if (!model.empty()) training.model = model;
+  if (const std::string preset = last("preset"); !preset.empty()) training.preset = preset;
+  const System& system = system_named(training.model);
+  std::vector<std::string> fitting;
+  for (const System* each : systems_of(job)) fitting.push_back(each->name);
+  require(std::find(fitting.begin(), fitting.end(), system.name) != fitting.end(),
+          "--model: {} does not read and give what {} needs; these do: {}", system.name, job.name,
+          fmt::join(fitting, ", "));
+  require_known("preset", training.preset, system.presets);
+  plan.config = system.config(training.preset);
+  set_defaults(training, job.training, job.name);
+  set_defaults(training, system.training, system.name);
+  set_all(
+      renamed(given, job), [&plan](Fields& field) { plan.visit(field); }, " for " + system.name);
+  training.job = job.name;  // the options of an empty --job are those of the default
+  return plan;
+}
+
+void change_training(Training& training, const std::vector<GivenOption>& given) {
+  const std::string model = training.model, preset = training.preset, job = training.job;
+  const std::unique_ptr<Config> config = system_named(model).config(preset);
+  const std::vector<GivenOption> options = renamed(given, training.declared_job());
+  for (const GivenOption& option : options)
+    for (const FieldDescription& field : describe_fields([&](Fields& fields) { config->visit(fields); }))
+      if (field.name == option.name)
+        throw OptionError(
+            fmt::format("{}: it is an option of the model, which cannot change when resuming; train into "
+                        "another folder",
+                        option.who));
+  set_all(
+      options, [&training](Fields& field) { training.visit(field); }, " of training");
+  require(training.model == model && training.preset == preset && training.job == job,
+          "--resume: this is a {} of preset {} for {}, which cannot change; train into another folder", model, preset,
+          job);
+}
+
+void check_training(const Training& t) {
+  const Job& job = t.declared_job();
+  require(!t.output.empty(), "--output: say where the model goes");
+  const Training::Side& first = t.sides.front();
+  const bool lines = std::any_of(t.sides.begin(), t.sides.end(), [](const auto& side) { return !side.files.empty(); });
+  const bool valid_lines =
+      std::any_of(t.sides.begin(), t.sides.end(), [](const auto& side) { return !side.valid.empty(); });
+  require(t.data.empty() || !lines, "--data: it takes the place of {}", flag_list(t, ""));
+  require(!t.data.empty() || lines, "--{}: say what to train on (or give --data)", first.side->name);
+  require(t.valid.empty() || !valid_lines, "--valid: it takes the place of {}", flag_list(t, "valid-"));
+  check_sides(t, "", &Training::Side::files);
+  check_sides(t, "valid-", &Training::Side::valid);
+  require_files("data", t.data);
+  require_files("valid", t.valid);
+  require_files("alignments", t.alignments);
+  std::vector<std::string> vocabularies;
+  for (const Training::Side& side : t.sides) {
+    require_files(side.side->name + "-vocabulary", side.vocabulary);
+    if (is_text(side.side->kind)) vocabularies.push_back(side.vocabulary);
+  }
+  for (const std::string& vocabulary : vocabularies)
+    require(!t.joint_vocabulary || vocabulary == vocabularies.front(),
+            "--joint-vocabulary: the vocabularies {} and {} are two", vocabularies.front(), vocabulary);
+  require(t.alignments.empty() || !job.gives_label(), "--alignments: a label has no words to align");
+  require_known("schedule", t.schedule, kSchedules);
+  require_known("vocabulary", t.vocabulary, kVocabularies);
+  require(!t.metric_names().empty(), "--metrics: at least one is needed");
+  std::vector<std::string> metrics = kLosses;
+  for (const Metric& metric : job.metrics) metrics.push_back(metric.name);
+  for (const std::string& metric : t.metric_names()) require_known("metrics", metric, metrics);
+  require(t.batch_words > 0 || t.batch_samples > 0,
+          "--batch-words: a batch needs a limit, here or in --batch-sentences");
+  require(t.label_smoothing >= 0 && t.label_smoothing < 1, "--label-smoothing: it must be in [0, 1), not {}",
+          t.label_smoothing);
+  require(t.seed >= 0 && t.threads >= 0 && t.shards >= 0 && t.patience >= 0 && t.epochs >= 0 && t.steps >= 0,
+          "--seed, --threads, --shards, --patience, --epochs and --steps cannot be negative");
+  require(t.beam >= 1, "--beam: it must be at least 1, not {}", t.beam);
+  require(t.epochs > 0 || t.steps > 0 || t.minutes > 0 || (t.validates() && t.patience > 0),
+          "--epochs: nothing ends this training; set a limit, or validation samples and --patience");
+  parse_every(t.validate_every, "--validate-every");
+  parse_every(t.save_every, "--save-every");
+}
+
+Every parse_every(const std::string& text, const std::string& who) {
+  Index count = -1;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, count);
+  const std::string unit(stopped, end);
+  require(error == std::errc() && count >= 0 && (unit.empty() || unit == "u" || unit == "e"),
+          "{}: expected a number of updates (500u) or of epochs (1e), not '{}'", who, text);
+  return unit == "e" ? Every{.steps = 0, .epochs = count} : Every{.steps = count, .epochs = 0};
+}
+
+std::vector<std::string> parse_list(const std::string& text) {
+  std::vector<std::string> items;
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');)
+    if (!item.empty()) items.push_back(item);
+  return items;
+}
+
+}  // namespace heed

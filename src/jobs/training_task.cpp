@@ -1,0 +1,225 @@
+#include "heed/jobs/training_task.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/attention/losses.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/loss.h"
+#include "heed/base/threads.h"
+#include "heed/data/text_file.h"
+#include "heed/jobs/batched_search.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kValidationWords = 2048;  // in a batch; no text is left out for its length
+
+BatchOptions data_options(const Bundle& bundle) {
+  BatchOptions options;
+  options.columns = bundle.job->sample_columns();
+  options.gives_label = bundle.job->gives_label();
+  options.encode = [&bundle](const Sample& sample) { return bundle.encode(sample); };
+  options.words_of = [&bundle](const EncodedSample& sample) {
+    return std::vector<std::vector<Index>>{bundle.codes.inputs.front()->word_of(sample.inputs.front().words),
+                                           bundle.codes.output->word_of(sample.output)};
+  };
+  options.cut_inputs = bundle.job->gives_label();
+  return options;
+}
+
+BatchOptions training_data(const Bundle& bundle, const Training& training) {
+  BatchOptions options = data_options(bundle);
+  options.files = training.training_files();
+  options.batch_tokens = training.batch_words;
+  options.batch_samples = training.batch_samples;
+  options.longest = training.longest;
+  options.seed = static_cast<std::uint64_t>(training.seed);
+  options.buffer = training.buffer;
+  return options;
+}
+
+BatchOptions validation_data(const Bundle& bundle, const Training& training) {
+  BatchOptions options = data_options(bundle);
+  options.files = training.validation_files();
+  options.batch_tokens = kValidationWords;
+  options.longest = bundle.job->gives_label() ? training.longest : kValidationWords;
+  options.shuffle = false;
+  return options;
+}
+
+Index longest_of(const Ids& lengths) {
+  const auto values = lengths.values();
+  return *std::max_element(values.begin(), values.end());
+}
+
+// Rows [begin, end), no wider than the longest of them.
+Source rows_of(const Source& all, Index begin, Index end) {
+  const Ids lengths = all.lengths.slice(0, begin, end).contiguous();
+  const auto cut = [&](const auto& x) {
+    return x ? x.slice(0, begin, end).slice(1, 0, longest_of(lengths)).contiguous() : x;
+  };
+  return {.words = cut(all.words),
+          .lengths = lengths,
+          .features = cut(all.features),
+          .ends = all.ends ? all.ends.slice(0, begin, end).contiguous() : Ids()};
+}
+
+// Guided alignment, summed over the output words that have links.
+Var guided_loss(const Var& alignment, const Tensor& gold) {
+  Index aligned = 0;
+  const Index width = gold.size(-1);
+  for (Index at = 0; at < gold.size(); at += width)
+    aligned += std::any_of(gold.data() + at, gold.data() + at + width, [](Real x) { return x > 0; });
+  return scale(guided_alignment_loss(alignment, gold), static_cast<Real>(aligned));
+}
+
+}  // namespace
+
+JobTask::JobTask(const Bundle& bundle, const Training& training)
+    : bundle_(bundle),
+      training_(training),
+      batches_(training_data(bundle, training)),
+      threads_(training.threads > 0 ? static_cast<int>(training.threads) : thread_count()) {
+  if (!training.validates()) return;
+  SampleBatches batches(validation_data(bundle, training));
+  while (batches.position().epoch == 0) validation_.push_back(batches.next());
+  validation_report_ = batches.report();
+  Samples samples(training.validation_files(), bundle.job->sample_columns());
+  for (Sample sample; samples.next(sample);) validation_samples_.push_back(std::move(sample));
+}
+
+TrainingTask::Batch JobTask::next() {
+  const Index epoch = batches_.position().epoch;
+  batch_ = batches_.next();
+  return {epoch, batch_.words};
+}
+
+Var JobTask::loss(Index shard, Index shards, Random& random) const {
+  const Index samples = batch_.inputs.front().batch();
+  const Index begin = samples * shard / shards, end = samples * (shard + 1) / shards;
+  if (begin == end) return {};
+  return bundle_.writer ? writer_loss(begin, end, random) : chooser_loss(begin, end, random);
+}
+
+Var JobTask::writer_loss(Index begin, Index end, Random& random) const {
+  const bool guided = static_cast<bool>(batch_.alignment);
+  const Source source = rows_of(batch_.inputs.front(), begin, end), previous = rows_of(batch_.previous, begin, end);
+  const TeacherForced forced = bundle_.writer->forward(source, previous, {.random = &random, .alignment = guided});
+  const Ids expected = batch_.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
+  Var loss = forced.words.cross_entropy(expected, {.label_smoothing = training_.label_smoothing, .average = false});
+  if (forced.penalty) loss = loss + forced.penalty;
+  if (guided) {
+    require(static_cast<bool>(forced.alignment), "--alignments: {} has no attention to guide", bundle_.system->name);
+    const Tensor gold = batch_.alignment.slice(0, begin, end)
+                            .slice(1, 0, previous.longest())
+                            .slice(2, 0, source.longest())
+                            .contiguous();
+    loss = loss + scale(guided_loss(forced.alignment, gold), static_cast<Real>(training_.alignment_weight));
+  }
+  return loss;
+}
+
+Var JobTask::chooser_loss(Index begin, Index end, Random& random) const {
+  std::vector<Source> inputs;
+  for (const Source& input : batch_.inputs) inputs.push_back(rows_of(input, begin, end));
+  const Chosen chosen = bundle_.chooser->forward(inputs, {.random = &random});
+  const Var loss = cross_entropy(chosen.scores, batch_.expected.slice(0, begin, end).contiguous(),
+                                 {.label_smoothing = training_.label_smoothing, .average = false});
+  return chosen.penalty ? loss + chosen.penalty : loss;
+}
+
+TrainingState JobTask::position() const {
+  const SampleBatches::Position at = batches_.position();
+  return {{}, {{"epoch", static_cast<double>(at.epoch)}, {"batch", static_cast<double>(at.batch)}}};
+}
+
+void JobTask::seek(const TrainingState& position) {
+  batches_.seek(
+      {static_cast<Index>(position.number("epoch", "data")), static_cast<Index>(position.number("batch", "data"))});
+}
+
+// Per word or label, without label smoothing.
+double JobTask::cross_entropy_of_validation() {
+  std::vector<double> losses(validation_.size());
+  for_each_batch(threads_, validation_.size(), [&](std::size_t i) {
+    const NoGradient off;
+    const SampleBatch& batch = validation_[i];
+    const CrossEntropy summed{.average = false};
+    const Var loss =
+        bundle_.writer
+            ? bundle_.writer->forward(batch.inputs.front(), batch.previous).words.cross_entropy(batch.expected, summed)
+            : cross_entropy(bundle_.chooser->forward(batch.inputs).scores, batch.expected, summed);
+    losses[i] = static_cast<double>(loss.value().item());
+  });
+  double loss = 0;
+  Index words = 0;
+  for (std::size_t i = 0; i < losses.size(); ++i) loss += losses[i], words += validation_[i].words;
+  return loss / static_cast<double>(words);
+}
+
+std::vector<std::string> JobTask::outputs_of_validation() {
+  std::vector<EncodedSample> samples;
+  for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode({.inputs = sample.inputs}));
+  std::vector<std::string> outputs;
+  if (bundle_.chooser) {
+    if (bundle_.job->gives_label())
+      for (EncodedSample& sample : samples)
+        for (EncodedInput& input : sample.inputs) cut_input(input, training_.longest);
+    const Chooser* const choosers[] = {bundle_.chooser};
+    for (const std::vector<double>& row : choose_batches(choosers, samples, {}, threads_))
+      outputs.push_back(
+          bundle_.codes.labels[static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin())]);
+    return outputs;
+  }
+  BatchedSearch search;
+  search.method = training_.beam == 1 ? SearchMethod::greedy : SearchMethod::beam;
+  search.options.beam = training_.beam;
+  search.options.length_penalty = training_.length_penalty;
+  const Writer* const writers[] = {bundle_.writer};
+  for (const std::vector<Hypothesis>& best : search_batches(writers, samples, search, threads_))
+    outputs.push_back(bundle_.codes.output->decode(best.front().words));
+  return outputs;
+}
+
+std::vector<ValidationScore> JobTask::validate() {
+  if (validation_.empty()) return {};
+  std::vector<ValidationScore> scores;
+  const std::vector<std::string> names = training_.metric_names();
+  const auto is_loss = [](const std::string& name) { return name == "cross-entropy" || name == "perplexity"; };
+  const double loss = std::any_of(names.begin(), names.end(), is_loss) ? cross_entropy_of_validation() : 0;
+  const std::vector<std::string> outputs =
+      std::all_of(names.begin(), names.end(), is_loss) ? std::vector<std::string>{} : outputs_of_validation();
+  for (const std::string& name : names) {
+    if (is_loss(name)) {
+      scores.push_back({name, name == "perplexity" ? std::exp(loss) : loss, false});
+      continue;
+    }
+    const Metric& metric = bundle_.job->metric_named(name);
+    scores.push_back({name, metric.measure(outputs, validation_samples_), metric.higher_is_better});
+  }
+  return scores;
+}
+
+std::vector<std::string> JobTask::example() const {
+  constexpr std::size_t kLeastWords = 5, kMostWords = 14;
+  const Sample* chosen = nullptr;
+  for (const Sample& sample : validation_samples_) {
+    const auto fits = [](const Value& value) {
+      const std::size_t words = words_of_line(value.text).size();
+      return words >= kLeastWords && words <= kMostWords;
+    };
+    if (chosen == nullptr) chosen = &sample;
+    if (!std::all_of(sample.inputs.begin(), sample.inputs.end(), fits)) continue;
+    chosen = &sample;
+    break;
+  }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; chosen != nullptr && i < chosen->inputs.size(); ++i) {
+    if (!is_text(bundle_.job->inputs[i].kind)) return {};
+    texts.push_back(chosen->inputs[i].text);
+  }
+  return texts;
+}
+
+}  // namespace heed

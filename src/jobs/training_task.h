@@ -1,0 +1,45 @@
+#pragma once
+
+#include "heed/base/thread_pool.h"
+#include "heed/data/sample_batches.h"
+#include "heed/jobs/bundle.h"
+#include "heed/jobs/training_options.h"
+
+namespace heed {
+
+// Any job for the training loop: batches of samples, their loss, validation.
+class JobTask final : public TrainingTask {
+ public:
+  JobTask(const Bundle& bundle, const Training& training);
+
+  Batch next() override;
+  // Cross-entropy with label smoothing, the model's own penalty, and guided alignment where there are alignments. The
+  // batch is cut between samples.
+  Var loss(Index shard, Index shards, Random& random) const override;
+  TrainingState position() const override;
+  void seek(const TrainingState& position) override;
+  std::vector<ValidationScore> validate() override;
+
+  // What was found in the files.
+  const SampleReport& training_report() const { return batches_.report(); }
+  const SampleReport& validation_report() const { return validation_report_; }
+  // A sample of the validation that is good to show: neither very short nor very long; none without validation.
+  std::vector<std::string> example() const;
+
+ private:
+  Var writer_loss(Index begin, Index end, Random& random) const;
+  Var chooser_loss(Index begin, Index end, Random& random) const;
+  double cross_entropy_of_validation();
+  std::vector<std::string> outputs_of_validation();
+
+  const Bundle& bundle_;
+  Training training_;
+  SampleBatches batches_;
+  SampleBatch batch_;
+  std::vector<SampleBatch> validation_;
+  SampleReport validation_report_;
+  std::vector<Sample> validation_samples_;  // all of them, for the metrics that look at outputs
+  ThreadPool threads_;
+};
+
+}  // namespace heed
