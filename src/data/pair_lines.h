@@ -11,19 +11,9 @@
 
 #include "heed/data/pairs.h"
 #include "heed/data/text_file.h"
+#include "heed/data/word_links.h"
 
 namespace heed {
-
-// Words of the source and of the target that belong together, each counted from 0.
-using WordLinks = std::vector<std::pair<std::int32_t, std::int32_t>>;
-
-// Pharaoh's format, "0-0 1-2 2-1"; nothing if it is not that.
-std::optional<WordLinks> read_word_links(std::string_view line);
-
-// Word links as guided alignment of pieces: every piece of a word is linked to every piece of the words linked with it.
-// `rows` [pieces of the target, width] is zero and becomes rows that sum to 1 where there is a link.
-void spread_links(const WordLinks& links, const std::vector<Index>& source_word_of,
-                  const std::vector<Index>& target_word_of, std::size_t width, Real* rows);
 
 // The pairs of lines of a parallel corpus, with what is wrong with the lines themselves counted: not UTF-8, empty,
 // without a partner. `tsv` is one file instead of the two lists; `alignments` may be empty.

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "heed/base/spelling.h"
-#include "heed/data/pair_lines.h"
+#include "heed/data/word_links.h"
 #include "heed/data/text_file.h"
 #include "heed/base/utf8.h"
 #include "heed/trace/imported_text.h"

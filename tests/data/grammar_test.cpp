@@ -8,7 +8,7 @@
 
 #include "heed/data/corpora/grammar_french.h"
 #include "heed/data/corpora/grammar_words.h"
-#include "heed/data/pair_lines.h"
+#include "heed/data/word_links.h"
 #include "heed/data/text_file.h"
 #include "heed/base/utf8.h"
 #include "support/messages.h"

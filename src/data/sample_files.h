@@ -1,0 +1,89 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/data/samples.h"
+#include "heed/data/text_file.h"
+
+namespace heed {
+
+// One sample of a file as it stands there, before anything is known about kinds.
+struct SampleRecord {
+  std::vector<std::vector<std::string>> cells;  // of each column in the job's order; an output may have several
+  std::string fault;                            // why it cannot be used; empty if it can
+  bool surplus = false;                         // a line without a partner, to which no line of links belongs
+  Samples::Place place;
+  std::size_t set = 0;  // of which set of files, from 0
+};
+
+// The lines of a file, of which the first can be looked at before it is read.
+class FileLines {
+ public:
+  explicit FileLines(const std::string& path) : reader_(path) {}
+  // Empty of an empty file.
+  const std::string& first();
+  bool next(std::string& line);
+  Index number() const { return looked_ ? 0 : reader_.number(); }
+  const std::string& name() const { return reader_.name(); }
+
+ private:
+  LineReader reader_;
+  bool looked_ = false, found_ = false;  // whether first_ waits to be given, and whether it is there
+  std::string first_;
+};
+
+// How the records of one file are read. The record comes with its cells and its fault empty.
+class SampleFormat {
+ public:
+  virtual ~SampleFormat() = default;
+  // A new file, before its first record.
+  virtual void begin(FileLines&) {}
+  // False at the end of the file.
+  virtual bool next(FileLines& lines, SampleRecord& record) = 0;
+};
+
+// The name of each column with its number, and the columns of a file by number.
+class ColumnNames {
+ public:
+  static constexpr int kUnwanted = -1;
+
+  // `given` as in SampleFiles. An unknown name, one that is there twice and one that is missing are Errors.
+  ColumnNames(const std::vector<SampleColumn>& columns, const std::vector<std::string>& given);
+
+  // For each column of a file without a header the column of the job, or kUnwanted.
+  const std::vector<int>& order() const { return order_; }
+  // The same for a file that begins with these cells, if they are a header: every cell is a name, or every name is a
+  // cell. A header that lacks a column or contradicts the given names is an Error that leads with `file`.
+  std::vector<int> header(const std::vector<std::string>& cells, const std::string& file) const;
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  int find(std::string_view name) const;
+
+  std::vector<std::string> names_;
+  bool given_ = false;
+  std::vector<int> order_;
+};
+
+// Tables have records of cells; the first may be a header.
+std::unique_ptr<SampleFormat> tsv_format(ColumnNames names);
+std::unique_ptr<SampleFormat> csv_format(ColumnNames names);
+// One JSON object per line.
+std::unique_ptr<SampleFormat> jsonl_format(std::vector<SampleColumn> columns);
+// Labels are the words that begin with __label__, the text is all others.
+std::unique_ptr<SampleFormat> fasttext_format(const std::vector<SampleColumn>& columns);
+
+// The records of files of any format, one after another.
+class SampleRecords {
+ public:
+  virtual ~SampleRecords() = default;
+  virtual bool next(SampleRecord& record) = 0;
+  // How many sets of files there are.
+  virtual std::size_t sets() const = 0;
+};
+// What is wrong with names, formats and files that are missing is said at once.
+std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std::vector<SampleColumn>& columns);
+
+}  // namespace heed

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "heed/base/error.h"
+#include "heed/base/utf8.h"
+#include "heed/data/sample_files.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kDeepest = 16;
+
+// How deep objects and lists stand in each other.
+int depth_of(std::string_view line) {
+  int depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '{' || c == '[')) {
+      deepest = std::max(deepest, ++depth);
+    } else if (!quoted && (c == '}' || c == ']')) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+// What stands in a field: an input is a text; an output may be a number or several texts.
+std::optional<std::vector<std::string>> texts_of(const Json& field, bool output) {
+  if (field.is_string()) return std::vector{field.get<std::string>()};
+  if (!output) return std::nullopt;
+  if (field.is_number()) return std::vector{field.dump()};
+  if (!field.is_array()) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const Json& item : field) {
+    if (!item.is_string()) return std::nullopt;
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
+class JsonLines final : public SampleFormat {
+ public:
+  explicit JsonLines(std::vector<SampleColumn> columns) : columns_(std::move(columns)) {}
+
+  bool next(FileLines& lines, SampleRecord& record) override {
+    std::string line;
+    if (!lines.next(line)) return false;
+    record.place = {lines.name(), lines.number()};
+    record.fault = read(line, record.cells);
+    return true;
+  }
+
+ private:
+  // Gives the fault, or nothing.
+  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells) const {
+    if (!valid_utf8(line)) return "left out, not UTF-8";
+    if (depth_of(line) > kDeepest) return fmt::format("left out, nested deeper than {}", kDeepest);
+    const Json object = Json::parse(line, nullptr, false);
+    if (!object.is_object()) return "left out, not a JSON object";
+    for (const SampleColumn& column : columns_) {
+      const auto field = object.find(column.name);
+      if (field == object.end()) return fmt::format("left out, without the field {}", column.name);
+      std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
+      if (!texts) return fmt::format("left out, the field {} is no text", column.name);
+      cells.push_back(std::move(*texts));
+    }
+    return "";
+  }
+
+  std::vector<SampleColumn> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleFormat> jsonl_format(std::vector<SampleColumn> columns) {
+  return std::make_unique<JsonLines>(std::move(columns));
+}
+
+}  // namespace heed

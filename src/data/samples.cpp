@@ -1,0 +1,201 @@
+#include "heed/data/samples.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "heed/base/error.h"
+#include "heed/base/utf8.h"
+#include "heed/data/sample_files.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kFirstShown = 5;
+constexpr const char* kNotUtf8 = "left out, not UTF-8";
+constexpr const char* kUnreadable = "left out, cannot be read";
+
+bool is_left_out(std::string_view what) { return what.starts_with("left out"); }
+
+bool only_space(std::string_view text) { return words_of_line(text).empty(); }
+
+std::string trimmed(std::string_view text) {
+  const std::vector<std::string_view> words = words_of_line(text);
+  if (words.empty()) return "";
+  return {words.front().data(), words.back().data() + words.back().size()};
+}
+
+// What is wrong with the text of a column; nothing if it can be used.
+const char* fault_of(const std::vector<std::string>& texts, Kind kind) {
+  const auto any = [&texts](const auto& is) { return std::any_of(texts.begin(), texts.end(), is); };
+  if (texts.empty() || any(only_space)) return SampleReport::kEmpty;
+  if (kind == Kind::label && any([](const std::string& text) { return trimmed(text) == "-"; }))
+    return SampleReport::kUnlabelled;
+  return nullptr;
+}
+
+// A text as one line, a label without the space around it.
+std::string made_plain(std::string text, Kind kind) {
+  if (kind == Kind::label) return trimmed(text);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+void SampleReport::add(const std::string& what, const std::string& file, Index line) {
+  auto fault = std::find_if(faults.begin(), faults.end(), [&](const Fault& known) { return known.what == what; });
+  if (fault == faults.end()) fault = faults.insert(fault, {.what = what});
+  if (++fault->count <= kFirstShown) fault->first.push_back(fmt::format("{}:{}", file, line));
+  if (is_left_out(what)) --kept;
+}
+
+Index SampleReport::left_out() const {
+  Index count = 0;
+  for (const Fault& fault : faults)
+    if (is_left_out(fault.what)) count += fault.count;
+  return count;
+}
+
+std::string SampleReport::text() const {
+  std::string text = fmt::format("{} samples{}, {} used", read, complete ? "" : " so far", kept);
+  for (const Fault& fault : faults)
+    text += fmt::format("\n  {} {}: {}{}", fault.count, fault.what, fmt::join(fault.first, ", "),
+                        fault.count > static_cast<Index>(fault.first.size()) ? " ..." : "");
+  return text;
+}
+
+// Samples from records, with the links that belong to them.
+class Samples::Reader {
+ public:
+  Reader(SampleFiles files, std::vector<SampleColumn> columns)
+      : files_(std::move(files)), columns_(std::move(columns)) {
+    for (const SampleColumn& column : columns_)
+      require(!column.output || is_text(column.kind) || column.kind == Kind::label,
+              "[samples] the output {} is of kind {}; outputs are texts or labels", column.name, name_of(column.kind));
+    open();
+  }
+
+  void rewind() {
+    require(std::count(files_.files.begin(), files_.files.end(), "-") +
+                    std::count(files_.alignments.begin(), files_.alignments.end(), "-") ==
+                0,
+            "[samples] the standard input cannot be read a second time; use a file, or a buffer that holds all of it");
+    open();
+  }
+
+  bool next(Sample& sample) {
+    for (SampleRecord record; records_->next(record); record = {}) {
+      given_.number = report_.read;
+      ++report_.read;
+      ++report_.kept;
+      if (!record.surplus) read_links(record.set);
+      given_.place = std::move(record.place);
+      if (record.fault.empty()) record.fault = read_sample(record, sample);
+      if (record.fault.empty()) return true;
+      report_.add(record.fault, given_.place.file, given_.place.line);
+    }
+    if (links_file_) {
+      open_links(files_.alignments.size() - 1);
+      pass_over_links();
+    }
+    report_.complete = true;
+    return false;
+  }
+
+  // What belongs to the sample that was given.
+  struct Given {
+    Place place;
+    Index number = 0;
+    WordLinks links;
+    bool links_valid = true;
+  };
+  const Given& given() const { return given_; }
+  SampleReport& report() { return report_; }
+
+ private:
+  void open() {
+    records_ = open_records(files_, columns_);
+    const std::size_t alignments = files_.alignments.size();
+    require(alignments <= 1 || alignments == records_->sets(),
+            "[samples] {} files of alignments for {} sets of files; there is one for all, or one for each", alignments,
+            records_->sets());
+    report_ = {};
+    links_file_.reset();
+    links_set_ = 0;
+    if (alignments > 0) links_file_.emplace(files_.alignments[0]);
+  }
+
+  // The fault, or nothing.
+  std::string read_sample(SampleRecord& record, Sample& sample) const {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (is_text(columns_[i].kind) || columns_[i].kind == Kind::label)
+        for (const std::string& text : record.cells[i])
+          if (!valid_utf8(text)) return kNotUtf8;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (const char* fault = fault_of(record.cells[i], columns_[i].kind)) return fault;
+    sample = {};
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Kind kind = columns_[i].kind;
+      if (columns_[i].output) {
+        for (std::string& text : record.cells[i]) sample.outputs.push_back(made_plain(std::move(text), kind));
+      } else if (is_text(kind) || kind == Kind::label) {
+        sample.inputs.push_back({.text = made_plain(std::move(record.cells[i][0]), kind)});
+      } else {
+        const std::filesystem::path folder = std::filesystem::path(given_.place.file).parent_path();
+        try {
+          sample.inputs.push_back(read_value(kind, (folder / trimmed(record.cells[i][0])).string()));
+        } catch (const Error&) {
+          return kUnreadable;
+        }
+      }
+    }
+    return "";
+  }
+
+  // The line of links of a sample of this set of files.
+  void read_links(std::size_t set) {
+    if (!links_file_) return;
+    if (files_.alignments.size() > 1) open_links(set);
+    std::string line;
+    std::optional<WordLinks> read = links_file_->next(line) ? read_word_links(line) : std::nullopt;
+    given_.links_valid = read.has_value();
+    given_.links = read ? std::move(*read) : WordLinks{};
+  }
+
+  // The n-th file of links, when those before it were read to their ends.
+  void open_links(std::size_t n) {
+    for (; links_set_ < n; links_file_.emplace(files_.alignments[++links_set_])) pass_over_links();
+  }
+
+  // Lines of links to which no sample belongs.
+  void pass_over_links() {
+    std::string line;
+    while (links_file_->next(line)) report_.add(SampleReport::kBadLinks, links_file_->name(), links_file_->number());
+  }
+
+  const SampleFiles files_;
+  const std::vector<SampleColumn> columns_;
+  Given given_;
+  SampleReport report_;
+  std::unique_ptr<SampleRecords> records_;
+  std::optional<LineReader> links_file_;
+  std::size_t links_set_ = 0;  // of several files of links, which one is open
+};
+
+Samples::Samples(SampleFiles files, std::vector<SampleColumn> columns)
+    : reader_(std::make_unique<Reader>(std::move(files), std::move(columns))) {}
+Samples::~Samples() = default;
+Samples::Samples(Samples&&) noexcept = default;
+Samples& Samples::operator=(Samples&&) noexcept = default;
+
+bool Samples::next(Sample& sample) { return reader_->next(sample); }
+const Samples::Place& Samples::place() const { return reader_->given().place; }
+Index Samples::number() const { return reader_->given().number; }
+const WordLinks& Samples::links() const { return reader_->given().links; }
+bool Samples::links_valid() const { return reader_->given().links_valid; }
+void Samples::rewind() { reader_->rewind(); }
+SampleReport& Samples::report() { return reader_->report(); }
+
+}  // namespace heed

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heed/base/real.h"
+
+namespace heed {
+
+// Words of an input and of an output that belong together, each counted from 0.
+using WordLinks = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+// Pharaoh's format, "0-0 1-2 2-1"; nothing if it is not that.
+std::optional<WordLinks> read_word_links(std::string_view line);
+
+// Word links as guided alignment of pieces: every piece of a word is linked to every piece of the words linked with it.
+// `rows` [pieces of the output, width] is zero and becomes rows that sum to 1 where there is a link.
+void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
+                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows);
+
+}  // namespace heed
