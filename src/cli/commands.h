@@ -13,7 +13,7 @@ void add_attentions(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_train(CLI::App& app);
-void add_translate(CLI::App& app);
+void add_run(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_view(CLI::App& app);
 void add_score(CLI::App& app);

@@ -5,6 +5,7 @@
 
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/sample_flags.h"
 #include "heed/cli/training_flags.h"
 #include "heed/explain/plot.h"
 #include "heed/jobs/comparison.h"
@@ -12,22 +13,25 @@
 namespace heed::cli {
 namespace {
 
-// The score that decides over the time of training; empty without validations.
+// The score that decides over the time of training; empty where no system was validated twice, since a single point
+// is no curve.
 std::string draw_curves(const Comparison& comparison) {
   LinePlot plot{
       .title = "Quality over time", .x_label = "seconds of training", .y_label = comparison.metric, .series = {}};
+  std::size_t longest = 0;
   for (const ComparedSystem& system : comparison.systems) {
     LinePlot::Series series{system.name, {}};
     for (const LoggedScores& line : system.history.scores)
       if (const auto value = line.values.find(comparison.metric); value != line.values.end())
         series.points.emplace_back(line.seconds, value->second);
+    longest = std::max(longest, series.points.size());
     if (!series.points.empty()) plot.series.push_back(std::move(series));
   }
-  return plot.series.empty() ? "" : draw_svg(plot);
+  return longest < 2 ? "" : draw_svg(plot);
 }
 
 void run(const ComparisonOptions& options) {
-  const Comparison comparison = compare_translation(options, say);
+  const Comparison comparison = compare_systems(options, say);
   if (comparison.signal != 0) {
     say("stopped; the same command goes on");
     throw Exit{128 + comparison.signal};
@@ -50,8 +54,9 @@ void add_compare(CLI::App& app) {
   const auto options = std::make_shared<ComparisonOptions>();
   command->add_option("systems", options->systems, "MODEL or MODEL:option=value,option=value")->required();
   command->add_option("--output,-o", options->output, "Folder for the models, the table and the plot")->required();
-  command->add_option("--test-source", options->test_source, "Sentences to compare on (else: those of validation)");
-  command->add_option("--test-target", options->test_target, "Their translations");
+  command->add_option("--test", options->test, "Samples to compare on, like --data (else: those of validation)");
+  const auto lines = std::make_shared<SampleFlags>();
+  lines->add_lines(*command, "test-");
   command->add_option("--gold", options->gold, "Their right word alignments (Pharaoh's, from 0), for the error rate");
   command->add_flag("--force", options->replace, "Train again what was trained otherwise before");
   add_training_flags(*command, {"model", "output"},
@@ -66,7 +71,10 @@ void add_compare(CLI::App& app) {
       "               --source data/train.en --target data/train.fr --valid-source data/valid.en \\\n"
       "               --valid-target data/valid.fr --test-source data/test.en --test-target data/test.fr \\\n"
       "               --gold data/test.align --minutes 5 --output comparison");
-  command->callback([options] { run(*options); });
+  command->callback([options, lines] {
+    options->test_lines = lines->lines;
+    run(*options);
+  });
 }
 
 }  // namespace heed::cli

@@ -9,15 +9,18 @@
 #include "heed/cli/commands.h"
 #include "heed/cli/trace_view.h"
 #include "heed/data/text_file.h"
-#include "heed/jobs/explain.h"
-#include "heed/jobs/faithfulness.h"
+#include "heed/jobs/runner.h"
 
 namespace heed::cli {
 namespace {
 
+// Traces of so many samples are held at once.
+constexpr std::size_t kTracesAtOnce = 256;
+
 struct ExplainCommand {
-  std::string model, text, target, input, targets, gold;
-  bool has_text = false, has_target = false, alternatives = false, trust = false;
+  std::string model, target, input, targets, gold;
+  std::vector<std::string> inputs;  // one for each input of the job
+  bool has_target = false;
   std::string search = "beam";
   TraceView view;
   ExplainOptions options;
@@ -26,24 +29,50 @@ struct ExplainCommand {
 
 void check(ExplainCommand& command) {
   command.view.check();
-  require(command.has_text != !command.input.empty(), "give either a text or --input with a file of them");
-  require(!command.has_target || command.has_text, "--target is for one text; a file of them goes with --targets");
+  const bool typed = !command.inputs.empty();
+  require(typed != !command.input.empty(), "give either a text or --input with a file of them");
+  require(!command.has_target || typed, "--target is for one text; a file of them goes with --targets");
   require(command.targets.empty() || !command.input.empty(), "--targets goes with --input");
   require(command.gold.empty() || !command.targets.empty(),
           "--gold goes with --input and --targets, whose words it links");
   require(command.view.pick.head != "best" || !command.gold.empty(), "--head best needs --gold to choose it by");
-  command.options.search.method = search_method_named(command.search);
-  require(command.options.search.options.beam >= 1, "--beam: it must be at least 1, not {}",
-          command.options.search.options.beam);
-  require(!command.view.pictures() || command.has_text, "--svg, --png and --html are of one text");
+  command.options.run.search.method = search_method_named(command.search);
+  require(command.options.run.search.options.beam >= 1, "--beam: it must be at least 1, not {}",
+          command.options.run.search.options.beam);
+  require(!command.view.pictures() || typed, "--svg, --png and --html are of one text");
   command.options.attentions = command.view.needs_attentions() || !command.gold.empty();
-  command.options.beam = command.alternatives;
 }
 
-// "my-model" of "runs/my-model/".
-std::string name_of(const std::filesystem::path& folder) {
-  const std::filesystem::path normal = folder.lexically_normal();
-  return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+// The samples to explain, with outputs where they are given.
+std::vector<Sample> read_samples(const ExplainCommand& command, const Job& job) {
+  const auto read = [&job](std::span<const std::string> values) {
+    Sample sample;
+    require(values.size() == job.inputs.size(), "[explain] {} reads {} inputs, not {}", job.name, job.inputs.size(),
+            values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sample.inputs.push_back(read_value(job.inputs[i].kind, values[i]));
+    return sample;
+  };
+  std::vector<Sample> samples;
+  if (!command.inputs.empty()) {
+    samples.push_back(read(command.inputs));
+    if (command.has_target) samples.back().outputs = {command.target};
+    return samples;
+  }
+  LineReader lines(command.input);
+  for (std::string line; lines.next(line);) {
+    std::vector<std::string> cells{line};
+    if (job.inputs.size() > 1) {
+      const auto columns = columns_of_line(line);
+      cells.assign(columns.begin(), columns.end());
+    }
+    samples.push_back(read(cells));
+  }
+  if (command.targets.empty()) return samples;
+  const std::vector<std::string> targets = LineReader(command.targets).rest();
+  require(samples.size() == targets.size(), "{}: it has {} lines, but {} has {}", command.targets, targets.size(),
+          command.input, samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].outputs = {targets[i]};
+  return samples;
 }
 
 // Heads from the best, and the first of them.
@@ -63,36 +92,18 @@ HeadError best_head(const ExplainCommand& command, std::span<const Trace> traces
 void run(ExplainCommand command) {
   check(command);
   limit_threads(command.threads);
-  std::vector<std::string> sources, targets;
-  if (command.has_text) {
-    sources.push_back(command.text);
-    if (command.has_target) targets.push_back(command.target);
-  } else {
-    sources = LineReader(command.input).rest();
-    if (!command.targets.empty()) targets = LineReader(command.targets).rest();
-  }
-  const bool given = command.has_target || !command.targets.empty();
-  require(!given || sources.size() == targets.size(), "{}: it has {} lines, but {} has {}", command.targets,
-          targets.size(), command.input, sources.size());
-  const Explainer explainer(
-      std::make_shared<const TranslationBundle>(load_translation(ModelFolder(command.model), FolderWeights::trained)),
-      name_of(command.model));
+  Runner runner({command.model}, command.threads,
+                [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
+  const std::vector<Sample> samples = read_samples(command, runner.job());
   if (!command.gold.empty()) {
-    const HeadError best = best_head(command, explainer.explain_given(sources, targets, command.options));
+    const HeadError best = best_head(command, runner.explain(samples, command.options));
     if (command.view.pick.head != "best") return;
     command.view.pick.attention = best.attention;
     command.view.pick.head = std::to_string(best.head);
   }
-  // Traces of so many sentences are held at once.
-  constexpr std::size_t chunk = 256;
-  for (std::size_t first = 0; first < sources.size(); first += chunk) {
-    const std::size_t count = std::min(chunk, sources.size() - first);
-    const std::span<const std::string> part = std::span(sources).subspan(first, count);
-    std::vector<Trace> traces =
-        given ? explainer.explain_given(part, std::span(targets).subspan(first, count), command.options)
-              : explainer.explain(part, command.options);
-    if (command.trust)
-      for (Trace& trace : traces) trace.trust = {measure_trust(explainer.bundle(), trace)};
+  for (std::size_t first = 0; first < samples.size(); first += kTracesAtOnce) {
+    const std::size_t count = std::min(kTracesAtOnce, samples.size() - first);
+    const std::vector<Trace> traces = runner.explain(std::span(samples).subspan(first, count), command.options);
     command.view.write_pictures(traces);
     for (const Trace& trace : traces) command.view.show(trace);
   }
@@ -101,29 +112,27 @@ void run(ExplainCommand command) {
 }  // namespace
 
 void add_explain(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("explain", "Show what a model looks at while it translates");
+  CLI::App* sub = app.add_subcommand("explain", "Show what a model looks at while it works");
   const auto command = std::make_shared<ExplainCommand>();
   ExplainOptions& options = command->options;
   sub->add_option("model", command->model, "Model folder")->required()->type_name("MODEL");
-  sub->add_option_function<std::string>(
-         "text", [command](const std::string& text) { command->text = text, command->has_text = true; },
-         "Sentence to translate")
+  sub->add_option("inputs", command->inputs, "What it reads: a text, or one for each input of its job")
       ->type_name("TEXT");
-  sub->add_option("--input,-i", command->input, "File of sentences, one a line ('-': standard input)");
+  sub->add_option("--input,-i", command->input, "File of inputs, one per line ('-': standard input)");
   sub->add_option_function<std::string>(
          "--target", [command](const std::string& text) { command->target = text, command->has_target = true; },
-         "A translation to read instead of searching one")
+         "An output to read instead of searching one: a text or a label")
       ->type_name("TEXT");
-  sub->add_option("--targets", command->targets, "File of translations to read, one for each line of --input");
+  sub->add_option("--targets", command->targets, "File of outputs to read, one for each line of --input");
   command->view.add_flags(*sub);
-  sub->add_flag("--trust", command->trust, "Measure how far the alignment can be trusted");
+  sub->add_flag("--trust", options.trust, "Measure how far the alignment can be trusted");
   sub->add_option("--gold", command->gold,
                   "File of right alignments of --input and --targets; lists the heads by how well they align, or "
                   "--head best takes the first");
   sub->add_option("--search", command->search, "beam or greedy")->capture_default_str();
-  sub->add_option("--beam,-b", options.search.options.beam, "Hypotheses in the beam")->capture_default_str();
-  sub->add_flag("--alternatives", command->alternatives, "Show the hypotheses of every step of the search");
-  sub->add_option("--longest", options.longest, "Most pieces of a text")->capture_default_str();
+  sub->add_option("--beam,-b", options.run.search.options.beam, "Hypotheses in the beam")->capture_default_str();
+  sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");
+  sub->add_option("--longest", options.run.limits.longest, "Most pieces of a text")->capture_default_str();
   sub->add_option("--threads", command->threads, "Threads (0: all)")->capture_default_str();
   sub->footer(
       "Examples:\n"

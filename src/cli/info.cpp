@@ -5,22 +5,27 @@
 
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
-#include "heed/jobs/translation_folder.h"
+#include "heed/jobs/bundle.h"
 
 namespace heed::cli {
 namespace {
 
 void run(const std::string& path) {
   const ModelFolder folder(path);
-  const TranslationBundle bundle =
-      load_translation(folder, folder.has_weights() ? FolderWeights::trained : FolderWeights::fresh);
-  const System& system = system_named(bundle.name);
+  const Bundle bundle = load_bundle(folder, folder.has_weights() ? FolderWeights::trained : FolderWeights::fresh);
+  const System& system = *bundle.system;
   fmt::print("{}: {} ({})\n{}\n\n", path, system.name, system.paper, system.summary);
+  fmt::print("{:<22} {} (heed {})\n", "job", bundle.job->name, bundle.job->verb);
   fmt::print("{:<22} {}\n", "parameters", bundle.parameters->count());
-  fmt::print("{:<22} {}, {} entries\n", "source vocabulary", folder.vocabulary("source").filename().string(),
-             bundle.source->size());
-  fmt::print("{:<22} {}, {} entries\n", "target vocabulary", folder.vocabulary("target").filename().string(),
-             bundle.target->size());
+  const auto say_vocabulary = [&](const JobSide& side, const Vocabulary& vocabulary) {
+    fmt::print("{:<22} {}, {} entries\n", side.name + " vocabulary", folder.vocabulary(side.name).filename().string(),
+               vocabulary.size());
+  };
+  for (std::size_t i = 0; i < bundle.job->inputs.size(); ++i)
+    if (const auto& vocabulary = bundle.codes.inputs[i]) say_vocabulary(bundle.job->inputs[i], *vocabulary);
+  if (bundle.codes.output) say_vocabulary(bundle.job->output, *bundle.codes.output);
+  if (!bundle.codes.labels.empty()) fmt::print("{:<22} {}\n", "labels", fmt::join(bundle.codes.labels, ", "));
+  if (!bundle.languages.empty()) fmt::print("{:<22} {}\n", "languages", fmt::join(bundle.languages, " to "));
   fmt::print("{:<22} {}\n", "weights", folder.has_weights() ? "trained" : "none yet");
   fmt::print("{:<22} {}\n\nIts configuration:\n", "checkpoint", folder.has_checkpoint() ? "yes" : "no");
   for (const FieldDescription& field : describe_fields([&](Fields& f) { bundle.config->visit(f); }))

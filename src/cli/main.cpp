@@ -6,7 +6,7 @@
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
 #include "heed/cli/commands.h"
-#include "heed/jobs/translation_options.h"
+#include "heed/jobs/training_options.h"
 
 namespace {
 
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   heed::cli::add_evaluate(app);
   heed::cli::add_corpus(app);
   heed::cli::add_train(app);
-  heed::cli::add_translate(app);
+  heed::cli::add_run(app);
   heed::cli::add_explain(app);
   heed::cli::add_view(app);
   heed::cli::add_score(app);

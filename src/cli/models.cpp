@@ -4,16 +4,28 @@
 #include <memory>
 
 #include "heed/cli/commands.h"
-#include "heed/models/system.h"
+#include "heed/jobs/job.h"
 
 namespace heed::cli {
 namespace {
 
 void list() {
-  for (const System& system : systems())
-    fmt::print("{:<14} {}\n{:<14} {}; presets: {}\n", system.name, system.summary, "", system.paper,
-               fmt::join(system.presets, ", "));
-  fmt::print("\nThe options of one of them:  heed models NAME\n");
+  for (const Job& job : jobs()) {
+    std::vector<std::string> reads;
+    for (const JobSide& input : job.inputs) reads.push_back(fmt::format("{} ({})", input.name, name_of(input.kind)));
+    fmt::print("{}: heed {} reads {}, gives {} ({})\n", job.name, job.verb, fmt::join(reads, " and "), job.output.name,
+               name_of(job.output.kind));
+    for (const System* system : systems_of(job)) {
+      const char* const mark = system->name == job.system ? "* " : "  ";
+      if (system->job == job.name)
+        fmt::print("{}{:<14} {}\n  {:<14} {}; presets: {}\n", mark, system->name, system->summary, "", system->paper,
+                   fmt::join(system->presets, ", "));
+      else
+        fmt::print("{}{:<14} as for {}\n", mark, system->name, system->job);
+    }
+    fmt::print("\n");
+  }
+  fmt::print("* is the default of its job. The options of one of them:  heed models NAME\n");
 }
 
 // Its fields, with a column of values for each preset.
@@ -37,7 +49,7 @@ void describe(const std::string& name) {
 }  // namespace
 
 void add_models(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("models", "List the translation models, or the options of one");
+  CLI::App* command = app.add_subcommand("models", "List the jobs and their models, or the options of one");
   const auto name = std::make_shared<std::string>();
   command->add_option("name", *name, "A model");
   command->footer("Examples:\n  heed models\n  heed models transformer");

@@ -5,67 +5,63 @@
 
 #include "heed/base/threads.h"
 #include "heed/cli/commands.h"
-#include "heed/data/text_file.h"
+#include "heed/cli/sample_flags.h"
+#include "heed/jobs/runner.h"
 #include "heed/metrics/perplexity.h"
-#include "heed/jobs/translator.h"
 
 namespace heed::cli {
 namespace {
 
+constexpr std::size_t kScoredTogether = 1000;
+
 struct ScoreOptions {
   std::vector<std::string> models;
-  std::string source, target;
+  SampleFlags samples;
   bool summary = false;
-  TranslatorOptions translator;
+  int threads = 0;
 };
 
 void run(const ScoreOptions& options) {
-  limit_threads(options.translator.threads);
+  limit_threads(options.threads);
   const std::vector<std::filesystem::path> folders(options.models.begin(), options.models.end());
-  Translator translator(folders, options.translator,
-                        [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
-  LineReader source(options.source), target(options.target);
+  Runner runner(folders, options.threads, [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
+  const SampleFiles files = options.samples.files(runner.job());
+  Samples samples(files, runner.job().sample_columns());
   double total = 0;
-  Index words = 0;
+  Index words = 0, count = 0;
   for (bool more = true; more;) {
-    std::vector<std::string> sources, targets;
-    std::string line, other;
-    while (sources.size() < 1000 && (more = source.next(line))) {
-      require(target.next(other), "{}: it has {} lines, but {} has more", target.name(), target.number(),
-              source.name());
-      sources.push_back(line);
-      targets.push_back(other);
-    }
-    require(more || !target.next(other), "{}: it has more lines than the {} of {}", target.name(), source.number(),
-            source.name());
-    for (const TranslationScore& score : translator.score(sources, targets)) {
+    std::vector<Sample> some;
+    Sample sample;
+    while (some.size() < kScoredTogether && (more = samples.next(sample))) some.push_back(std::move(sample));
+    for (const SampleScore& score : runner.score(some)) {
       total += score.log_probability;
       words += score.words;
+      ++count;
       if (!options.summary)
         fmt::print("{:.6g}\t{:.6g}\t{:.6g}\n", score.log_probability,
                    score.log_probability / static_cast<double>(score.words),
                    perplexity(score.log_probability, score.words));
     }
   }
-  require(words > 0, "{}: it is empty", source.name());
-  fmt::print(options.summary ? stdout : stderr, "{} sentences, {} pieces, log-probability {:.6g}, perplexity {:.6g}\n",
-             source.number(), words, total, perplexity(total, words));
+  require(samples.report().left_out() == 0, "{}", samples.report().text());
+  require(words > 0, "{}: it is empty", files.files.front());
+  fmt::print(options.summary ? stdout : stderr, "{} samples, {} {}, log-probability {:.6g}, perplexity {:.6g}\n", count,
+             words, runner.job().gives_label() ? "labels" : "pieces", total, perplexity(total, words));
 }
 
 }  // namespace
 
 void add_score(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("score", "How probable given translations are under a model");
+  CLI::App* command = app.add_subcommand("score", "How probable given outputs are under a model");
   const auto options = std::make_shared<ScoreOptions>();
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->required();
-  command->add_option("--source,-s", options->source, "File of sentences, one a line")->required();
-  command->add_option("--target,-t", options->target, "Their translations")->required();
-  command->add_flag("--summary", options->summary, "Print the sum over all sentences only");
-  command->add_option("--threads,--cpu-threads", options->translator.threads, "Threads (0: all)")
-      ->capture_default_str();
+  options->samples.add_tables(*command);
+  options->samples.add_lines(*command);
+  command->add_flag("--summary", options->summary, "Print the sum over all samples only");
+  command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->footer(
-      "Each line of the output is: log-probability, the same a piece, perplexity.\n"
-      "Example:\n  heed score -m my-model -s test.en -t test.de");
+      "Each line of the output is: log-probability, the same per piece, perplexity.\n"
+      "Examples:\n  heed score -m my-model -s test.en -t test.de\n  heed score -m my-model --data test.tsv --summary");
   command->callback([options] { run(*options); });
 }
 

@@ -10,7 +10,7 @@
 #include "heed/explain/plot.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/model_folder.h"
-#include "heed/jobs/translation_training.h"
+#include "heed/jobs/training.h"
 
 namespace heed::cli {
 namespace {
@@ -46,14 +46,14 @@ void draw_curve(const ModelFolder& folder) {
       validation.points.emplace_back(static_cast<double>(line.step), value->second);
   LinePlot plot{.title = folder.path().filename().string() + ", " + folder.model(),
                 .x_label = "updates",
-                .y_label = "loss a word",
+                .y_label = "loss per word",
                 .series = {training},
                 .marks = false};
   if (!validation.points.empty()) plot.series.push_back(validation);
   write_file(folder.path() / "curve.svg", draw_svg(plot));
 }
 
-void report(const TrainedTranslation& trained) {
+void report(const TrainedModel& trained) {
   const ModelFolder folder(trained.folder);
   if (std::filesystem::exists(folder.log())) draw_curve(folder);
   const std::string place = trained.folder.string();
@@ -79,24 +79,24 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     for (const GivenOption& option : given)
       if (option.name == "output") output = option.text;
     require(!output.empty(), "--resume: say which model folder goes on, with --output");
-    TranslationTraining training = training_of_folder(output);
+    Training training = training_of_folder(output);
     change_training(training, given);
     limit_threads(training.threads);
-    return report(resume_translation(training, say));
+    return report(resume_training(training, say));
   }
-  TranslationPlan plan = plan_translation(given);
+  TrainingPlan plan = plan_training(given);
   if (options.dump) {
     fmt::print("{}\n", fields_json([&plan](Fields& field) { plan.visit(field); }));
     return;
   }
   limit_threads(plan.training.threads);
-  report(train_translation(std::move(plan), options.force, say));
+  report(train_model(std::move(plan), options.force, say));
 }
 
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a translation model from two text files");
+  CLI::App* command = app.add_subcommand("train", "Train a model from files of samples");
   const auto options = std::make_shared<TrainOptions>();
   command->add_option("--config", options->config, "File of options: JSON, or lines 'name: value'");
   command->add_flag("--dump-config", options->dump, "Print all options as such a file, and do nothing else");
@@ -110,8 +110,9 @@ void add_train(CLI::App& app) {
       "Examples:\n"
       "  heed train --model rnnsearch --source train.en --target train.fr --valid-source valid.en \\\n"
       "             --valid-target valid.fr --output my-model\n"
+      "  heed train --model rnnsearch --job summarisation --data train.tsv --valid valid.tsv --output headlines\n"
       "  heed train --resume --output my-model --epochs 40\n"
-      "  heed train --tsv pairs.tsv.gz --model transformer --width 256 --steps 2000 --output small\n"
+      "  heed train --data pairs.tsv.gz --model transformer --width 256 --steps 2000 --output small\n"
       "  heed train --config my.yaml --dump-config > all.json");
   command->callback([command, options] { run(*options, command->remaining()); });
 }

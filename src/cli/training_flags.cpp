@@ -8,11 +8,11 @@
 namespace heed::cli {
 namespace {
 
-// "--epochs,--after-epochs": the name and Marian's.
+// "--epochs,--after-epochs": the name and others for it.
 std::string flags_of(const std::string& name) {
   std::string flags = "--" + name;
-  for (const auto& [marian, ours] : marian_names())
-    if (ours == name) flags += ",--" + marian;
+  for (const auto& [other, ours] : other_names())
+    if (ours == name) flags += ",--" + other;
   return flags;
 }
 
@@ -20,8 +20,7 @@ std::string flags_of(const std::string& name) {
 
 void add_training_flags(CLI::App& command, const std::vector<std::string>& without,
                         const std::function<void(GivenOption)>& give) {
-  TranslationTraining defaults;
-  for (const FieldDescription& field : describe_fields([&](Fields& f) { defaults.visit(f); })) {
+  for (const FieldDescription& field : describe_training()) {
     if (std::find(without.begin(), without.end(), field.name) != without.end()) continue;
     const auto give_text = [give, name = field.name](const std::string& text) { give({name, text, "--" + name}); };
     if (field.kind == FieldDescription::Kind::truth) {
@@ -41,7 +40,7 @@ void add_training_flags(CLI::App& command, const std::vector<std::string>& witho
             [give, name](const std::vector<std::string>& both) {
               give({name, fmt::format("{}", fmt::join(both, " ")), std::string("--") + name});
             },
-            "source and target at once, as in Marian")
+            "what is read and what is given at once, as in Marian")
         ->expected(2);
   }
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/jobs/translation_options.h"
+#include "heed/jobs/training_options.h"
 
 namespace CLI {
 class App;
@@ -12,7 +12,7 @@ class App;
 
 namespace heed::cli {
 
-// Adds a flag for every option of translation training but the named ones, with Marian's names beside ours. What is
+// Adds a flag for every option of training of any job but the named ones, with other names beside ours. What is
 // given goes to `give` as it was written.
 void add_training_flags(CLI::App& command, const std::vector<std::string>& without,
                         const std::function<void(GivenOption)>& give);

@@ -1,0 +1,312 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "heed/base/progress.h"
+#include "heed/base/threads.h"
+#include "heed/cli/commands.h"
+#include "heed/data/text_file.h"
+#include "heed/explain/terminal.h"
+#include "heed/jobs/runner.h"
+
+namespace heed::cli {
+namespace {
+
+struct RunCommand {
+  std::vector<std::string> words;   // MODEL and INPUTS, or INPUTS where --model is given
+  std::vector<std::string> models;  // of --model
+  std::string input, output = "-", search = "beam", alignment;
+  Index best = 1, chunk = 0;
+  int threads = 0;
+  bool n_best = false, scores = false, draw = false, prefix = false, json = false;
+  RunOptions options;
+};
+
+// A file that is written as lines come, or the standard output.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path), file_(path == "-" ? stdout : std::fopen(path.c_str(), "w")) {
+    require(file_ != nullptr, "{}: cannot write it", path);
+  }
+  ~Output() {
+    if (file_ != stdout) std::fclose(file_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  void write(const std::string& text) {
+    require(std::fwrite(text.data(), 1, text.size(), file_) == text.size(), "{}: cannot write it", path_);
+  }
+  void flush() { require(std::fflush(file_) == 0, "{}: cannot write it", path_); }
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+};
+
+// What the inputs of a run come from, line by line: typed texts, files of lines, or, of images and sounds, files.
+class Inputs {
+ public:
+  Inputs(std::vector<std::string> words, const Job& job) : words_(std::move(words)), job_(job) {
+    if (words_.empty()) words_.emplace_back("-");
+  }
+  bool next(std::string& line) {
+    for (;;) {
+      if (reader_ && reader_->next(line)) return count();
+      reader_.reset();
+      if (at_ == words_.size()) return false;
+      const std::string word = words_[at_++];
+      if (word != "-" && (!is_text(job_.inputs.front().kind) || is_typed(word))) {
+        line = word;
+        return count();
+      }
+      reader_.emplace(word);
+    }
+  }
+  Index number() const { return number_; }
+  bool are_typed_now() const { return words_.size() == 1 && words_.front() == "-" && ::isatty(STDIN_FILENO) == 1; }
+  bool are_files() const { return words_.front() != "-" && !is_typed(words_.front()); }
+
+ private:
+  // A text has white space in it; anything else is the name of a file, also if it is misspelt.
+  static bool is_typed(const std::string& word) {
+    std::error_code ignored;
+    return word.find_first_of(" \t") != std::string::npos && !std::filesystem::exists(word, ignored);
+  }
+  bool count() {
+    ++number_;
+    return true;
+  }
+
+  std::vector<std::string> words_;
+  const Job& job_;
+  std::optional<LineReader> reader_;
+  std::size_t at_ = 0;
+  Index number_ = 0;
+};
+
+// The inputs of a line, with tabs between, and the prefix behind them if there is to be one.
+Sample sample_of_line(const Job& job, const std::string& line, Index number, std::string* prefix) {
+  std::vector<std::string> cells{line};
+  const std::size_t wanted = job.inputs.size() + (prefix != nullptr ? 1 : 0);
+  if (wanted > 1) {
+    cells.clear();
+    for (std::size_t begin = 0; begin <= line.size();) {
+      const std::size_t end = std::min(line.find('\t', begin), line.size());
+      cells.push_back(line.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    std::vector<std::string> names;
+    for (const JobSide& side : job.inputs) names.push_back(side.name);
+    if (prefix != nullptr) names.emplace_back("prefix");
+    require(cells.size() == wanted, "line {}: it must have {} with a tab between, not {} columns", number,
+            fmt::join(names, " and "), cells.size());
+  }
+  if (prefix != nullptr) {
+    *prefix = std::move(cells.back());
+    cells.pop_back();
+  }
+  Sample sample;
+  for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(read_value(job.inputs[i].kind, cells[i]));
+  return sample;
+}
+
+std::string json_of(const Job& job, const Sample& sample, const std::vector<Result>& results, bool list) {
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) json[job.inputs[i].name] = sample.inputs[i].text;
+  const auto one = [&](const Result& result) {
+    nlohmann::ordered_json answer{{job.output.name, result.text}};
+    if (job.gives_label()) {
+      answer["probability"] = result.score;
+      return answer;
+    }
+    answer["log_probability"] = result.log_probability;
+    answer["score"] = result.score;
+    if (!result.finished) answer["finished"] = false;
+    if (result.alignment) answer["alignment"] = hard_alignment(*result.alignment);
+    return answer;
+  };
+  json.update(one(results.front()));
+  if (list)
+    for (const Result& result : results) json["n_best"].push_back(one(result));
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string written(const RunCommand& command, const Job& job, Index line, const Result& result) {
+  std::string text = command.n_best ? fmt::format("{} ||| {}", line, result.text) : result.text;
+  if (command.n_best || command.scores)
+    text += fmt::format(" ||| {:.6g} ||| {:.6g}", result.log_probability, result.score);
+  else if (job.gives_label())
+    text += fmt::format("\t{:.4f}", result.score);
+  if (!command.alignment.empty()) {
+    text += " ||| ";
+    if (result.alignment)
+      text += command.alignment == "hard" ? hard_alignment(*result.alignment) : soft_alignment(*result.alignment);
+  }
+  text += "\n";
+  if (command.draw && result.alignment)
+    text +=
+        draw_matrix(result.alignment->target, result.alignment->source, result.alignment->weights, terminal_colour()) +
+        "\n";
+  return text;
+}
+
+void check(RunCommand& command) {
+  BatchedSearch& batched = command.options.search;
+  batched.method = search_method_named(command.search);
+  SearchOptions& search = batched.options;
+  require(command.alignment.empty() || command.alignment == "hard" || command.alignment == "soft",
+          "--alignment: {} is neither hard nor soft", command.alignment);
+  require(search.beam >= 1, "--beam: it must be at least 1, not {}", search.beam);
+  require(command.best >= 1, "--n-best: it must be at least 1, not {}", command.best);
+  require(!command.json || (command.alignment.empty() && !command.draw), "--json has everything; it goes alone");
+  if (command.models.empty()) {
+    require(!command.words.empty(), "say which model to run: a folder, or --model");
+    command.models.push_back(command.words.front());
+    command.words.erase(command.words.begin());
+  }
+  require(command.input.empty() || command.words.empty(), "--input: the inputs are on the command line already");
+  if (!command.input.empty()) command.words.push_back(command.input);
+  search.best = command.best;
+}
+
+void check_search(const RunCommand& command) {
+  const SearchOptions& search = command.options.search.options;
+  require(command.search != "greedy" || command.best == 1, "--n-best: greedy search finds one output only");
+  require(command.search != "beam" || command.best <= search.beam, "--n-best: {} is more than the beam of {}",
+          command.best, search.beam);
+}
+
+void run(RunCommand command, const Job* expected) {
+  check(command);
+  if (!expected || !expected->gives_label()) check_search(command);
+  limit_threads(command.threads);
+  const std::vector<std::filesystem::path> folders(command.models.begin(), command.models.end());
+  std::optional<Progress> progress;
+  Runner runner(folders, command.threads, [&](const std::string& line) {
+    progress ? progress->note("warning: " + line) : fmt::print(stderr, "warning: {}\n", line);
+  });
+  const Job& job = runner.job();
+  require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
+          job.name, job.verb);
+  Inputs inputs(command.words, job);
+  Output output(command.output);
+  const bool watched = ::isatty(STDERR_FILENO) == 1 && (command.output != "-" || ::isatty(STDOUT_FILENO) == 0);
+  if (!inputs.are_typed_now() && (watched || inputs.are_files()))
+    progress.emplace(ProgressTask{.title = job.verb, .unit = "inputs"});
+  const Index chunk = command.chunk > 0 ? command.chunk : inputs.are_typed_now() ? 1 : 1000;
+
+  std::vector<Sample> samples;
+  for (bool more = true; more;) {
+    samples.clear();
+    command.options.prefixes.clear();
+    const Index first = inputs.number();
+    std::string line, prefix;
+    while (static_cast<Index>(samples.size()) < chunk && (more = inputs.next(line))) {
+      samples.push_back(sample_of_line(job, line, inputs.number(), command.prefix ? &prefix : nullptr));
+      if (command.prefix) command.options.prefixes.push_back(prefix);
+    }
+    const auto results = runner.run(samples, command.options);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (command.json) {
+        output.write(json_of(job, samples[i], results[i], command.n_best));
+        continue;
+      }
+      for (const Result& result : results[i])
+        output.write(written(command, job, first + static_cast<Index>(i), result));
+    }
+    output.flush();
+    if (progress) progress->update(inputs.number());
+  }
+}
+
+std::string input_help(const Job* job) {
+  if (job == nullptr) return "Texts, files of texts (one per line), or the files of images and sounds";
+  if (!is_text(job->inputs.front().kind)) return fmt::format("Files of kind {}", name_of(job->inputs.front().kind));
+  std::vector<std::string> names;
+  for (const JobSide& side : job->inputs) names.push_back(side.name);
+  return names.size() == 1 ? "Texts, or files with one per line (else: the standard input)"
+                           : fmt::format("Files of lines with {} and a tab between (else: the standard input)",
+                                         fmt::join(names, " and "));
+}
+
+void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& options) {
+  SearchOptions& search = options->options.search.options;
+  command.add_option("--search", options->search, "beam, greedy or sample")->capture_default_str();
+  command.add_option("--beam,-b,--beam-size", search.beam, "Hypotheses in the beam")->capture_default_str();
+  command.add_option("--length-penalty,--normalize", search.length_penalty, "Exponent of the length penalty (0: none)")
+      ->capture_default_str();
+  command.add_option("--coverage-penalty", search.coverage_penalty, "Weight of the coverage penalty (0: none)")
+      ->capture_default_str();
+  command.add_option("--alignment", options->alignment,
+                     "Add '||| ' and the word alignment: hard (Pharaoh, 'source-target ...') or soft (weights)");
+  command.add_flag("--draw", options->draw, "Draw where the model looked below each output");
+  command.add_flag("--prefix", options->prefix, "Lines are 'input<TAB>prefix'; outputs begin with the prefix");
+  command.add_option("--temperature", search.temperature, "Of sampling")->capture_default_str();
+  command.add_option("--top-k", search.top_k, "Sample from the k likeliest words (0: all)")->capture_default_str();
+  command.add_option("--nucleus", search.nucleus, "Sample from the likeliest words that hold this probability")
+      ->capture_default_str();
+  command.add_option("--seed", search.seed, "Of sampling")->capture_default_str();
+}
+
+std::string examples_of(const Job& job) {
+  const std::string line = fmt::format("{}", fmt::join(job.example, "\\t"));
+  std::string text = "Examples:\n";
+  if (!job.example.empty()) text += fmt::format("  printf '{}\\n' | heed {} my-model\n", line, job.verb);
+  text += fmt::format("  heed {0} my-model inputs --output outputs\n  heed {0} my-model inputs --n-best 3 --json",
+                      job.verb);
+  if (job.gives_label()) return text;
+  return text + fmt::format(
+                    "\n  heed {0} -m first -m second -i inputs --n-best 5\n"
+                    "  heed {0} my-model inputs --search sample --temperature 0.8 --n-best 3",
+                    job.verb);
+}
+
+// A verb of one job, or of any.
+void add_verb(CLI::App& app, const std::string& name, const std::string& summary, const Job* job) {
+  CLI::App* command = app.add_subcommand(name, summary);
+  const auto options = std::make_shared<RunCommand>();
+  command->add_option("words", options->words, input_help(job))->type_name("MODEL [INPUTS]");
+  command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->allow_extra_args(false);
+  command->add_option("--input,-i", options->input, "File of inputs, one per line ('-': standard input)");
+  command->add_option("--output,-o", options->output, "Where the outputs go ('-': standard output)")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "One JSON object per input");
+  command
+      ->add_option_function<Index>(
+          "--n-best",
+          [options](const Index& best) {
+            options->best = best;
+            options->n_best = true;
+          },
+          "Outputs for each input, written 'line ||| output ||| log-probability ||| score'")
+      ->type_name("NUMBER");
+  command->add_flag("--scores", options->scores, "Add '||| log-probability ||| score' to each line");
+  if (job == nullptr || !job->gives_label()) add_writer_flags(*command, options);
+  command
+      ->add_option("--longest", options->options.limits.longest,
+                   "Pieces of an input; a longer one is cut, with a warning")
+      ->capture_default_str();
+  command->add_option("--batch", options->options.search.batch.samples, "Inputs worked on together")
+      ->capture_default_str();
+  command->add_option("--chunk", options->chunk, "Inputs read before the work begins (0: 1000, or 1 if they are typed)")
+      ->capture_default_str();
+  command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
+  command->footer(job != nullptr ? examples_of(*job) : "Example:\n  heed run my-model inputs --json");
+  command->callback([options, job] { run(*options, job); });
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  add_verb(app, "run", "Run any model on inputs: what its job's own command does", nullptr);
+  for (const Job& job : jobs()) {
+    add_verb(app, job.verb, job.summary, &job);
+    for (const std::string& spelling : job.spellings) app.get_subcommand(job.verb)->alias(spelling);
+  }
+}
+
+}  // namespace heed::cli

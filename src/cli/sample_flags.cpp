@@ -1,0 +1,52 @@
+#include "heed/cli/sample_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+
+#include "heed/base/error.h"
+#include "heed/jobs/training_options.h"
+
+namespace heed::cli {
+
+void SampleFlags::add_tables(CLI::App& command) {
+  command.add_option("--data", data, "Samples: a table (TSV, CSV, JSON lines), or files of lines with commas");
+  command.add_option("--format", format, "Of --data: tsv, csv, jsonl, fasttext or lines (else: seen from the file)");
+  command.add_option("--columns", columns, "Names of its columns in their order, with commas");
+}
+
+void SampleFlags::add_lines(CLI::App& command, const std::string& prefix) {
+  std::set<std::string> known;
+  for (const Job& job : jobs())
+    for (const JobSide* side : job.sides()) {
+      if (!known.insert(side->name).second) continue;
+      std::string flags = "--" + prefix + side->name;
+      if (prefix.empty() && side == &default_job().inputs.front()) flags += ",-s";
+      if (prefix.empty() && side == &default_job().output) flags += ",-t";
+      command.add_option_function<std::string>(
+          flags, [this, name = side->name](const std::string& file) { lines[name] = file; },
+          fmt::format("File of {}, one per line ({})", side->help, job.name));
+    }
+}
+
+SampleFiles SampleFlags::files(const Job& job) const {
+  require(data.empty() || lines.empty(), "--data: it takes the place of files of lines");
+  SampleFiles files;
+  if (!data.empty()) {
+    files.files = parse_list(data);
+    files.format = format;
+    files.columns = parse_list(columns);
+    return files;
+  }
+  files.format = "lines";
+  for (const auto& [name, file] : lines)
+    require(std::find(job.columns.begin(), job.columns.end(), name) != job.columns.end(), "--{}: {} has no such side",
+            name, job.name);
+  for (const std::string& column : job.columns) {
+    require(lines.contains(column), "--{}: it is missing; {} reads a file for every side, or --data", column, job.name);
+    files.files.push_back(lines.at(column));
+  }
+  return files;
+}
+
+}  // namespace heed::cli
