@@ -250,7 +250,8 @@ TEST_P(EverySystemsGates, OfOneChangeNothingAndOfNoughtDo) {
   EXPECT_EQ(change > 1e-6, static_cast<bool>(forced.alignment));
 }
 
-INSTANTIATE_TEST_SUITE_P(Systems, EverySystemsGates, testing::ValuesIn(every_variant()));
+INSTANTIATE_TEST_SUITE_P(Systems, EverySystemsGates, testing::ValuesIn(every_variant()),
+                         [](const auto& at) { return at.param.name(); });
 
 }  // namespace
 }  // namespace heed::test
