@@ -25,6 +25,12 @@ fails() {  # $1 is the exit code, $2 a part of the message; the rest are argumen
   [ "$found" -eq "$code" ] || fault "$*: exit code $found, not $code"
   expect "$*" "$part"
 }
+near() {  # $1 and $2 are files of the same texts, whose numbers differ by no more than $3
+  local parts='-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|[^0-9-]+|-'
+  [ -s "$1" ] && paste -d $'\001' <(grep -oE -e "$parts" "$1") <(grep -oE -e "$parts" "$2") |
+    awk -F $'\001' -v most="$3" '$1 == $2 { next }
+      { d = $1 - $2; if ($1 !~ /[0-9]$/ || $2 !~ /[0-9]$/ || d > most || d < -most) exit 1 }'
+}
 sixty_sentences() {  # writes $1.en and $1.de, line by line translations of each other
   local noun adjective verb
   local nouns=(house:haus dog:hund cat:kater tree:baum car:wagen)

@@ -79,17 +79,25 @@ cmp -s whole/model.safetensors parts/model.safetensors || fault 'resume: other w
 cmp -s whole/model.safetensors threads/model.safetensors || fault 'threads: other weights with one thread'
 
 # Killed at any moment, it goes on, and always translates.
-"$heed" train "${small[@]}" --steps 60 --save-every 1 --validate-every 7u --output killed 2>/dev/null &
+often=("${small[@]}" --save-every 1 --validate-every 7u)
+run=(train "${often[@]}" --output killed)
 for pause in 0.15 0.3 0.2 0.25; do
+  "$heed" "${run[@]}" --steps 1000000 2>output &
+  until [ -s killed/checkpoint/training.safetensors ]; do  # there is one to lose
+    kill -0 $! 2>/dev/null || break
+    sleep 0.02
+  done
   sleep $pause
   kill -9 $! 2>/dev/null || true
-  wait $! 2>/dev/null || true
-  [ -d killed ] || { "$heed" train "${small[@]}" --steps 60 --save-every 1 --validate-every 7u --output killed 2>/dev/null & continue; }
+  code=0
+  wait $! 2>/dev/null || code=$?
+  [ $code -eq 137 ] || { fault "killed: it had ended with code $code"; cat output; }
   [ ! -e killed/model.safetensors ] || "$heed" translate -m killed -i one >/dev/null 2>output || { fault 'killed: no model'; cat output; }
-  "$heed" train --resume --output killed 2>resumed &
+  run=(train --resume --output killed)
 done
-wait $! || { fault 'killed: it does not go on'; cat resumed; }
-"$heed" train "${small[@]}" --steps 60 --save-every 1 --validate-every 7u --output unkilled 2>/dev/null
+made=$(grep -o '"step":[0-9]*' killed/train.jsonl | cut -d: -f2 | sort -n | tail -1)
+"$heed" "${run[@]}" --steps $((made + 10)) 2>output || { fault 'killed: it does not go on'; cat output; }
+"$heed" train "${often[@]}" --steps $((made + 10)) --output unkilled 2>/dev/null
 cmp -s <(losses killed) <(losses unkilled) || fault 'killed: other losses than without the kills'
 cmp -s killed/model.safetensors unkilled/model.safetensors || fault 'killed: other weights than without the kills'
 [ -z "$(find killed -name '*.partial')" ] || fault 'killed: half written files are left'

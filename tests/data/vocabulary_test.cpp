@@ -191,7 +191,8 @@ TEST_P(SubwordsTest, ATextTooSmallGivesFewerPiecesOrAnError) {
   EXPECT_NE(message.find("too small for 500 pieces; there can be"), std::string::npos) << message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SubwordsTest, testing::Values("unigram", "bpe"));
+INSTANTIATE_TEST_SUITE_P(Kinds, SubwordsTest, testing::Values("unigram", "bpe"),
+                         [](const auto& at) { return std::string(at.param); });
 
 TEST_F(VocabularyTest, BadSubwordRequestsAreErrors) {
   const std::string file = write("text", kText);

@@ -41,7 +41,8 @@ TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Systems, AttentionGradients, testing::ValuesIn(every_variant()));
+INSTANTIATE_TEST_SUITE_P(Systems, AttentionGradients, testing::ValuesIn(every_variant()),
+                         [](const auto& at) { return at.param.name(); });
 
 }  // namespace
 }  // namespace heed::test

@@ -25,8 +25,7 @@ constexpr Index kWords = 8;
 //   α_tj ∝ 1000 if x_j = kKey else 1 + j,  logits_t = 8 Σ_j gate_tj α_tj [x_j = kKey] on kKey, 0 elsewhere
 class KeyModel final : public Writer {
  public:
-  TeacherForced forward(const Source& source, const Source& previous,
-                        const ForwardOptions& options) const override {
+  TeacherForced forward(const Source& source, const Source& previous, const ForwardOptions& options) const override {
     const Index batch = source.batch(), n = previous.longest(), m = source.longest();
     Tensor weights(Shape{batch, n, m}, Real{0}), writes(Shape{batch, m, kWords}, Real{0});
     for (Index b = 0; b < batch; ++b) {
@@ -42,7 +41,7 @@ class KeyModel final : public Writer {
     if (options.alignment) result.alignment = alignment;
     return result;
   }
-  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
+  std::vector<AttentionShape> attentions() const override { return {{.name = "decoder.source"}}; }
   std::unique_ptr<Decoding> start(const Source&) const override { return nullptr; }
 
   static std::vector<Real> weights_of(std::span<const std::int32_t> source) {
@@ -251,7 +250,8 @@ TEST_P(EverySystemsGates, OfOneChangeNothingAndOfNoughtDo) {
   EXPECT_EQ(change > 1e-6, static_cast<bool>(forced.alignment));
 }
 
-INSTANTIATE_TEST_SUITE_P(Systems, EverySystemsGates, testing::ValuesIn(every_variant()));
+INSTANTIATE_TEST_SUITE_P(Systems, EverySystemsGates, testing::ValuesIn(every_variant()),
+                         [](const auto& at) { return at.param.name(); });
 
 }  // namespace
 }  // namespace heed::test
