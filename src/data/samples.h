@@ -20,12 +20,12 @@ struct SampleColumn {
 struct SampleFiles {
   // Of lines: one file for each column, the n-th lines of all belong together; several such sets follow one another.
   // Of other formats: any number of files, each with all columns.
-  std::vector<std::string> files;
-  std::string format;                // "lines", "tsv", "csv", "jsonl" or "fasttext"; empty: seen from the first file
-  std::vector<std::string> columns;  // names in the order of the file, "-" for one that nobody wants; empty: those of
-                                     // its header, else those of the job
+  std::vector<std::string> files = {};
+  std::string format = {};  // "lines", "tsv", "csv", "jsonl" or "fasttext"; empty: seen from the first file
+  std::vector<std::string> columns = {};  // names in the order of the file, "-" for one that nobody wants; empty: those
+                                          // of its header, else those of the job
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
-  std::vector<std::string> alignments;
+  std::vector<std::string> alignments = {};
 };
 
 // What was found. Nothing is left out without being counted here.
