@@ -75,8 +75,8 @@ Index layer_of(std::string_view name) {
 TraceAttention attention_of(const AttentionOfBatch& traced, Index sentence, Index target, Index source) {
   TraceAttention result{.name = traced.name, .layer = layer_of(traced.name), .weights = {}};
   const bool own = traced.name.ends_with(".self"), encoder = traced.name.starts_with("encoder");
-  result.rows = encoder ? TraceSide::source : TraceSide::target;
-  result.columns = own ? result.rows : TraceSide::source;
+  result.rows = encoder ? "source" : "target";
+  result.columns = own ? result.rows : "source";
   const Index rows = encoder ? source : target, columns = own ? rows : source, heads = traced.weights.size(1);
   const Tensor weights = traced.weights.slice(0, sentence, sentence + 1).slice(2, 0, rows).slice(3, 0, columns);
   result.weights = weights.contiguous().reshape(Shape{heads, rows, columns});
@@ -181,10 +181,10 @@ Explainer::Sentence Explainer::encoded(const std::string& source, Index longest)
 }
 
 Trace Explainer::begun(const Sentence& sentence) const {
-  Trace trace;
+  Trace trace = pair_trace(
+      trace_text(*bundle_->source, sentence.text, sentence.source, bundle_->source->places(sentence.text)), {});
   trace.model = name_;
   trace.system = bundle_->name;
-  trace.source = trace_text(*bundle_->source, sentence.text, sentence.source, bundle_->source->places(sentence.text));
   return trace;
 }
 
@@ -246,7 +246,8 @@ std::vector<Trace> Explainer::explain_given(std::span<const std::string> sources
     sentences.push_back(encoded(sources[i], options.longest));
     Words& target = sentences.back().target = encode_at_most(*bundle_->target, targets[i], options.longest);
     traces.push_back(begun(sentences.back()));
-    traces.back().target = trace_text(*bundle_->target, targets[i], target, bundle_->target->places(targets[i]));
+    traces.back().axis("target").text =
+        trace_text(*bundle_->target, targets[i], target, bundle_->target->places(targets[i]));
   }
   read_forced(sentences, traces, options, Target::given);
   return traces;
@@ -293,8 +294,8 @@ std::vector<Trace> Explainer::explain(std::span<const std::string> sources, cons
     const Hypothesis& best = found[i].front();
     Trace& trace = searched[i];
     sentences[i].target = best.words;
-    trace.target = trace_text(*bundle_->target, bundle_->target->decode(best.words), best.words,
-                              bundle_->target->decoded_places(best.words));
+    trace.axis("target").text = trace_text(*bundle_->target, bundle_->target->decode(best.words), best.words,
+                                           bundle_->target->decoded_places(best.words));
     trace.alignment = best.weights;
     trace.log_probabilities = best.log_probabilities;
     if (options.beam) trace.beam = beam_of(steps[i], best.words, *bundle_->target);

@@ -144,7 +144,8 @@ double mean_agreement(const Tensor& weights, const Tensor& importance) {
 }  // namespace
 
 TokenPair token_ids(const TranslationBundle& bundle, const Trace& trace) {
-  TokenPair pair{ids_of(*bundle.source, trace.source, "source"), ids_of(*bundle.target, trace.target, "target")};
+  TokenPair pair{ids_of(*bundle.source, trace.axis("source").text, "source"),
+                 ids_of(*bundle.target, trace.axis("target").text, "target")};
   if (pair.source.empty() || pair.source.back() != kEnd) pair.source.push_back(kEnd);
   return pair;
 }
@@ -258,7 +259,7 @@ ErasureScores erasure_scores(const Writer& model, const TokenPair& pair, const T
 }
 
 AlignmentLinks hard_word_links(const Trace& trace) {
-  const std::vector<TraceToken>&source = trace.source.tokens, &target = trace.target.tokens;
+  const std::vector<TraceToken>&source = trace.column_axis().text.tokens, &target = trace.row_axis().text.tokens;
   const Tensor weights = trace.alignment.contiguous();
   require((weights.shape() == Shape{static_cast<Index>(target.size()), static_cast<Index>(source.size())}),
           "[alignment] weights {} do not fit {} target and {} source tokens", weights.shape(), target.size(),
@@ -283,7 +284,7 @@ TraceTrust measure_trust(const TranslationBundle& bundle, const Trace& trace, co
   TraceTrust trust;
   if (!trace.alignment) return trust;
   const Tensor weights = trace.alignment.contiguous();
-  const auto n = static_cast<Index>(trace.target.tokens.size()), m = static_cast<Index>(trace.source.tokens.size());
+  const Index n = trace.row_axis().size(), m = trace.column_axis().size();
   require((weights.shape() == Shape{n, m}), "[trust] an alignment {} of {} target and {} source tokens",
           weights.shape(), n, m);
   trust.entropy = row_entropies(weights);
