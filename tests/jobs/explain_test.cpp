@@ -51,7 +51,7 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
 }
 
 bool same_tokens(const Trace& a, const Trace& b) {
-  return std::ranges::equal(a.target.tokens, b.target.tokens,
+  return std::ranges::equal(a.axis("target").text.tokens, b.axis("target").text.tokens,
                             [](const TraceToken& x, const TraceToken& y) { return x.text == y.text; });
 }
 
@@ -65,24 +65,24 @@ TEST_F(ExplainerTest, EverySystemTellsOfItsTranslationWhatReadingItTells) {
       const std::vector<Trace> traces = model.explain(kSources, options);
       ASSERT_EQ(traces.size(), kSources.size());
       std::vector<std::string> targets;
-      for (const Trace& trace : traces) targets.push_back(trace.target.text);
+      for (const Trace& trace : traces) targets.push_back(trace.axis("target").text.text);
       const std::vector<Trace> read = model.explain_given(kSources, targets, options);
       for (std::size_t i = 0; i < traces.size(); ++i) {
         SCOPED_TRACE(system.name + ": " + kSources[i]);
         const Trace& trace = traces[i];
         EXPECT_EQ(trace.model, "tiny");
         EXPECT_EQ(trace.system, system.name);
-        EXPECT_EQ(trace.source.text, kSources[i]);
-        const auto n = static_cast<Index>(trace.target.tokens.size()),
-                   m = static_cast<Index>(trace.source.tokens.size());
-        EXPECT_EQ(trace.log_probabilities.size(), trace.target.tokens.size());
+        EXPECT_EQ(trace.axis("source").text.text, kSources[i]);
+        const auto n = static_cast<Index>(trace.axis("target").text.tokens.size()),
+                   m = static_cast<Index>(trace.axis("source").text.tokens.size());
+        EXPECT_EQ(trace.log_probabilities.size(), trace.axis("target").text.tokens.size());
         EXPECT_EQ(static_cast<bool>(trace.alignment), !trace.attentions.empty());
         if (trace.alignment) {
           EXPECT_EQ(trace.alignment.shape(), (Shape{n, m}));
         }
         for (const TraceAttention& each : trace.attentions) {
-          EXPECT_EQ(each.weights.size(1), each.rows == TraceSide::source ? m : n) << each.name;
-          EXPECT_EQ(each.weights.size(2), each.columns == TraceSide::source ? m : n) << each.name;
+          EXPECT_EQ(each.weights.size(1), each.rows == "source" ? m : n) << each.name;
+          EXPECT_EQ(each.weights.size(2), each.columns == "source" ? m : n) << each.name;
         }
         if (!same_tokens(trace, read[i])) continue;  // another way to cut the same text
         ++compared;
@@ -132,9 +132,9 @@ TEST_F(ExplainerTest, TheAlignmentOfATransformerIsTheMeanOfOneOfItsLayers) {
   EXPECT_EQ(names, (std::vector<std::string>{"encoder.layer1.self", "encoder.layer2.self", "decoder.layer1.self",
                                              "decoder.layer1.source", "decoder.layer2.self", "decoder.layer2.source"}));
   EXPECT_EQ(trace.attentions[1].layer, 2);
-  EXPECT_EQ(trace.attentions[1].rows, TraceSide::source);
-  EXPECT_EQ(trace.attentions[1].columns, TraceSide::source);
-  EXPECT_EQ(trace.attentions[4].columns, TraceSide::target);
+  EXPECT_EQ(trace.attentions[1].rows, "source");
+  EXPECT_EQ(trace.attentions[1].columns, "source");
+  EXPECT_EQ(trace.attentions[4].columns, "target");
   const Tensor& heads = trace.attentions[3].weights;  // two layers: the one below the top
   ASSERT_EQ(heads.size(0), 2);
   for (Index t = 0; t < heads.size(1); ++t)
@@ -186,14 +186,14 @@ TEST_F(ExplainerTest, TokensAreToldAsTheyCome) {
   };
   const std::vector<Trace> traces = model.explain(kSources, options);
   for (std::size_t i = 0; i < kSources.size(); ++i) {
-    EXPECT_EQ(traces[i].target.text, quiet[i].target.text);
-    ASSERT_EQ(told[i].size(), traces[i].target.tokens.size());
-    EXPECT_EQ(told[i].back().text, traces[i].target.text);
+    EXPECT_EQ(traces[i].axis("target").text.text, quiet[i].axis("target").text.text);
+    ASSERT_EQ(told[i].size(), traces[i].axis("target").text.tokens.size());
+    EXPECT_EQ(told[i].back().text, traces[i].axis("target").text.text);
     for (std::size_t t = 0; t < told[i].size(); ++t) {
-      EXPECT_EQ(told[i][t].token.text, traces[i].target.tokens[t].text);
-      EXPECT_EQ(told[i][t].token.word, traces[i].target.tokens[t].word);
+      EXPECT_EQ(told[i][t].token.text, traces[i].axis("target").text.tokens[t].text);
+      EXPECT_EQ(told[i][t].token.word, traces[i].axis("target").text.tokens[t].word);
       EXPECT_NEAR(told[i][t].log_probability, traces[i].log_probabilities[t], 1e-9);
-      ASSERT_EQ(weights[i][t].size(), traces[i].source.tokens.size());
+      ASSERT_EQ(weights[i][t].size(), traces[i].axis("source").text.tokens.size());
       for (std::size_t s = 0; s < weights[i][t].size(); ++s)
         EXPECT_EQ(weights[i][t][s], traces[i].alignment.at({static_cast<Index>(t), static_cast<Index>(s)}));
     }
@@ -206,18 +206,18 @@ TEST_F(ExplainerTest, TheChosenHypothesesOfTheBeamAreTheTranslation) {
     ExplainOptions options{.beam = true};
     options.search.method = method;
     for (const Trace& trace : model.explain(kSources, options)) {
-      ASSERT_GE(trace.beam.size(), trace.target.tokens.size());
+      ASSERT_GE(trace.beam.size(), trace.axis("target").text.tokens.size());
       double before = 0;
       for (std::size_t t = 0; t < trace.beam.size(); ++t) {
         Index chosen = 0;
         for (const TraceHypothesis& each : trace.beam[t]) {
           if (!each.chosen) continue;
           ++chosen;
-          EXPECT_EQ(each.token, trace.target.tokens[t].text);
+          EXPECT_EQ(each.token, trace.axis("target").text.tokens[t].text);
           EXPECT_NEAR(each.log_probability - before, trace.log_probabilities[t], 1e-9);
           before = each.log_probability;
         }
-        EXPECT_EQ(chosen, t < trace.target.tokens.size() ? 1 : 0);
+        EXPECT_EQ(chosen, t < trace.axis("target").text.tokens.size() ? 1 : 0);
       }
     }
   }
@@ -228,7 +228,7 @@ TEST_F(ExplainerTest, ASentenceIsExplainedAloneAsAmongOthers) {
   const std::vector<Trace> together = model.explain(kSources, {.attentions = true});
   for (std::size_t i = 0; i < kSources.size(); ++i) {
     const Trace alone = model.explain(std::span(kSources).subspan(i, 1), {.attentions = true}).front();
-    EXPECT_EQ(alone.target.text, together[i].target.text);
+    EXPECT_EQ(alone.axis("target").text.text, together[i].axis("target").text.text);
     expect_near(alone.alignment, together[i].alignment, 1e-5);
     ASSERT_EQ(alone.attentions.size(), together[i].attentions.size());
     for (std::size_t k = 0; k < alone.attentions.size(); ++k)
@@ -241,8 +241,8 @@ TEST_F(ExplainerTest, AnEmptyTextHasAnEmptyTranslation) {
   const std::vector<std::string> sources{"", "the cat", "  "};
   const std::vector<Trace> traces = model.explain(sources);
   for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
-    EXPECT_EQ(traces[i].source.text, sources[i]);
-    EXPECT_EQ(traces[i].target.text, "");
+    EXPECT_EQ(traces[i].axis("source").text.text, sources[i]);
+    EXPECT_EQ(traces[i].axis("target").text.text, "");
     EXPECT_EQ(traces[i].alignment.shape(), (Shape{1, 1}));
     EXPECT_EQ(traces[i].log_probabilities.size(), 1u);
   }

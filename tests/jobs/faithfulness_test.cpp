@@ -64,7 +64,6 @@ class FaithfulnessTest : public testing::Test {
 
   // Of sources and targets of single letters, with the given rows of weights, or the model's own.
   Trace trace(const std::string& source, const std::string& target, std::vector<Real> row = {}) const {
-    Trace result;
     const auto read = [](const std::string& letters) {
       TraceText text{letters, {}, {}};
       for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -76,9 +75,9 @@ class FaithfulnessTest : public testing::Test {
       text.tokens.push_back({"</s>", end, end, -1});
       return text;
     };
-    result.source = read(source), result.target = read(target);
+    Trace result = pair_trace(read(source), read(target));
     if (row.empty()) row = KeyModel::weights_of(token_ids(bundle_, result).source);
-    const auto n = static_cast<Index>(result.target.tokens.size()), m = static_cast<Index>(row.size());
+    const auto n = result.output().size(), m = static_cast<Index>(row.size());
     result.alignment = Tensor(Shape{n, m});
     for (Index t = 0; t < n; ++t) std::copy(row.begin(), row.end(), result.alignment.data() + t * m);
     return result;
@@ -175,7 +174,7 @@ TEST_F(FaithfulnessTest, SaysNothingWhereThereIsNothing) {
   EXPECT_TRUE(std::isnan(empty.leave_one_out_agreement));
 
   Trace foreign = trace("ab", "a");
-  foreign.source.tokens[0].text = "zebra";
+  foreign.axis("source").text.tokens[0].text = "zebra";
   EXPECT_NE(message_of([&] { measure_trust(bundle_, foreign); }).find("source vocabulary has no token zebra"),
             std::string::npos);
   foreign.alignment = Tensor(Shape{1, 1}, Real{1});
@@ -217,9 +216,10 @@ TEST(RowEntropies, AreThoseOfDistributions) {
 }
 
 TEST(HardWordLinks, SumThePiecesOfWords) {
-  Trace trace;
-  trace.source.tokens = {{"▁a", 0, 1, 0}, {"b", 1, 2, 0}, {"▁c", 3, 4, 1}, {"</s>", 4, 4, -1}};
-  trace.target.tokens = {{"▁x", 0, 1, 0}, {"▁y", 2, 3, 1}, {"z", 3, 4, 1}, {"▁end", 5, 8, 2}, {"</s>", 8, 8, -1}};
+  Trace trace = pair_trace({}, {});
+  trace.axis("source").text.tokens = {{"▁a", 0, 1, 0}, {"b", 1, 2, 0}, {"▁c", 3, 4, 1}, {"</s>", 4, 4, -1}};
+  trace.axis("target").text.tokens = {
+      {"▁x", 0, 1, 0}, {"▁y", 2, 3, 1}, {"z", 3, 4, 1}, {"▁end", 5, 8, 2}, {"</s>", 8, 8, -1}};
   trace.alignment = Tensor(Shape{5, 4}, {0.3F, 0.3F, 0.4F, 0, 0.4F, 0, 0.6F, 0, 0.4F, 0, 0.3F, 0.3F,  //
                                          0,    0,    0,    1, 1,    0, 0,    0});
   const AlignmentLinks links = hard_word_links(trace);
