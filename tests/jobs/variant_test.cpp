@@ -20,7 +20,7 @@ Bundle make_tiny(const std::vector<GivenOption>& settings) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "words").string();
   std::ofstream(file) << "a b c\n";
-  const std::shared_ptr<const Vocabulary> words = train_words({file}, {});
+  const std::shared_ptr<const Vocabulary> words = train_words(std::vector{file}, {});
   TrainingPlan plan = plan_training(settings);
   return make_bundle(plan.training.declared_job(), system_named(plan.training.model), std::move(plan.config),
                      {{words}, words, {}}, {0}, 3);

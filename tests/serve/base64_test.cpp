@@ -18,7 +18,8 @@ TEST(Base64, WritesAndReadsBytes) {
 }
 
 TEST(Base64, WhatIsNoneIsNotRead) {
-  for (const char* text : {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zh==", "Zm9=", "Zm 9", "Zm9-", "=Zm9", "Zm9v\n"})
+  for (const char* text :
+       {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zh==", "Zm9=", "Zm 9", "Zm9-", "=Zm9", "Zm9v\n"})
     EXPECT_FALSE(from_base64(text)) << text;
 }
 

@@ -37,7 +37,9 @@ TEST(ModelShelf, FindsModelsByNameAndByJob) {
   EXPECT_EQ(shelf.named_of_job(summarisation, "").name(), "brief");
   EXPECT_EQ(message_of([&] { shelf.named_of_job(translation, "brief"); }),
             "brief is for summarisation, not for translation");
-  EXPECT_EQ(message_of([&] { ModelShelf({{"one", model}}, 1).named_of_job(summarisation, ""); }),
+  EXPECT_EQ(message_of([&] {
+              ModelShelf({{"one", model}}, 1).named_of_job(summarisation, "");
+            }),
             "no model here is for summarisation; GET /models lists those there are");
   EXPECT_EQ(message_of([&] {
               ModelShelf({{"a", model}, {"a", model}}, 1);

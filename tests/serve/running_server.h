@@ -17,7 +17,7 @@ inline std::filesystem::path make_model(const std::filesystem::path& folder, con
                                         const std::vector<GivenOption>& settings, const std::string& notes = "") {
   std::ofstream(folder / "words") << "a b c d e f g h i j\n<b>bold</b> سلام 🙂\n";
   TrainingPlan plan = plan_training(settings);
-  const std::shared_ptr<const Vocabulary> words = train_words({(folder / "words").string()}, {});
+  const std::shared_ptr<const Vocabulary> words = train_words(std::vector{(folder / "words").string()}, {});
   const Training& training = plan.training;
   Bundle bundle = make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
                               {{words}, words, {}}, {0}, 3);
