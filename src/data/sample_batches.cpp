@@ -45,9 +45,9 @@ void cut(EncodedInput& input, Index longest) {
   input.ends.push_back(end);
 }
 
-// Row b of `result` for each input b; the shapes are those of the longest.
-Source source_of(std::span<const EncodedSample> samples, std::size_t which) {
-  const auto input = [&](std::size_t b) -> const EncodedInput& { return samples[b].inputs[which]; };
+// The n-th inputs of all samples, each padded to the longest.
+Source source_of(std::span<const EncodedSample> samples, std::size_t n) {
+  const auto input = [&](std::size_t b) -> const EncodedInput& { return samples[b].inputs[n]; };
   const auto batch = static_cast<Index>(samples.size());
   Index longest = 0;
   std::size_t sentences = 0;
@@ -67,7 +67,7 @@ Source source_of(std::span<const EncodedSample> samples, std::size_t which) {
     const auto row = static_cast<Index>(b) * longest;
     result.lengths.data()[b] = static_cast<std::int32_t>(length_in_batch(from));
     require(words == !from.features && (words || from.features.size(1) == width),
-            "[batch] input {} of sample {} has features of another width than the first", which, samples[b].number);
+            "[batch] input {} of sample {} has features of another width than the first", n, samples[b].number);
     if (words) {
       std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
     } else {
@@ -341,6 +341,7 @@ void SampleBatches::seek(Position position) {
 
 SampleBatch SampleBatches::assemble(const std::vector<std::size_t>& rows) const {
   std::vector<EncodedSample> samples;
+  samples.reserve(rows.size());
   for (const std::size_t row : rows) samples.push_back(samples_[row]);
   SampleBatch result = batch_of(samples, options_.gives_label);
   if (options_.files.alignments.empty()) return result;
