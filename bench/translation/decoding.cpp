@@ -19,7 +19,7 @@ std::vector<std::vector<std::int32_t>> sources() {
   const std::vector<PairBatch> batches = made_up_batches();
   for (const PairBatch& batch : batches)
     for (Index b = 0; b < static_cast<Index>(kSentences / batches.size()); ++b) {
-      const std::int32_t* const words = batch.source.ids.data() + b * batch.source.longest();
+      const std::int32_t* const words = batch.source.words.data() + b * batch.source.longest();
       result.emplace_back(words, words + batch.source.lengths.data()[b] - 1);
     }
   return result;

@@ -69,7 +69,9 @@ SmallModel::SmallModel(const std::string& name) {
   const System& system = system_named(name);
   const std::unique_ptr<Config> config = system.config("small");
   config->inputs[0] = config->outputs = kVocabulary;
-  model = system.make(parameters, *config);
+  std::unique_ptr<Model> made = system.make(parameters, *config);
+  model.reset(&dynamic_cast<Writer&>(*made));
+  static_cast<void>(made.release());
 }
 
 std::filesystem::path weights_file(const std::string& name) {

@@ -41,7 +41,7 @@ class KeyModel final : public Writer {
     if (options.alignment) result.alignment = alignment;
     return result;
   }
-  std::vector<std::string> attention_names() const override { return {"decoder.source"}; }
+  std::vector<AttentionShape> attentions() const override { return {{.name = "decoder.source"}}; }
   std::unique_ptr<Decoding> start(const Source&) const override { return nullptr; }
 
   static std::vector<Real> weights_of(std::span<const std::int32_t> source) {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cctype>
 #include <ostream>
 #include <set>
 
@@ -99,6 +100,12 @@ std::string TranslationVariant::text() const {
   for (const auto& [name, value] : settings) result += fmt::format(" {}={}", name, value);
   return result;
 }
+std::string TranslationVariant::name() const {
+  std::string result = text();
+  for (char& c : result)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return result;
+}
 std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant) { return out << variant.text(); }
 
 std::vector<TranslationVariant> every_system() {
@@ -124,8 +131,14 @@ std::unique_ptr<Config> tiny_config(const TranslationVariant& variant, Index wid
   return config;
 }
 
+std::unique_ptr<Writer> make_writer(const std::string& system, const Scope& scope, const Config& config) {
+  std::unique_ptr<Model> model = system_named(system).make(scope, config);
+  require(dynamic_cast<Writer*>(model.get()) != nullptr, "[test] {} writes no words", system);
+  return std::unique_ptr<Writer>(static_cast<Writer*>(model.release()));
+}
+
 TinyModel::TinyModel(const TranslationVariant& variant, std::uint64_t seed)
-    : parameters(seed), model(system_named(variant.system).make(Scope(parameters), *tiny_config(variant))) {
+    : parameters(seed), model(make_writer(variant.system, Scope(parameters), *tiny_config(variant))) {
   randomise(parameters, seed, 0.4);
 }
 
@@ -146,7 +159,8 @@ Ids expected_after(const Source& previous) {
   const Index n = previous.longest();
   for (Index b = 0; b < previous.batch(); ++b) {
     const Index length = previous.lengths.data()[b];
-    for (Index t = 0; t < length; ++t) next.data()[b * n + t] = t + 1 < length ? previous.words.data()[b * n + t + 1] : 2;
+    for (Index t = 0; t < length; ++t)
+      next.data()[b * n + t] = t + 1 < length ? previous.words.data()[b * n + t + 1] : 2;
   }
   return next;
 }

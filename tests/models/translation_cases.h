@@ -17,6 +17,7 @@ struct TranslationVariant {
   std::map<std::string, std::string> settings;  // fields that differ from the tiny defaults
 
   std::string text() const;
+  std::string name() const;  // the text as a test may be called
 };
 std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant);
 
@@ -29,6 +30,9 @@ std::vector<TranslationVariant> every_system();
 
 // The `small` preset with its widths shrunk; dropout is off unless set.
 std::unique_ptr<Config> tiny_config(const TranslationVariant& variant, Index width = 4);
+
+// The model of a system, which writes words.
+std::unique_ptr<Writer> make_writer(const std::string& system, const Scope& scope, const Config& config);
 
 // A model with its parameters, all of them random: some start at zero, where faults hide.
 struct TinyModel {

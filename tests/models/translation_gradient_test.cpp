@@ -11,7 +11,7 @@ namespace {
 
 class EveryVariantGradient : public testing::TestWithParam<TranslationVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EveryVariantGradient, testing::ValuesIn(every_variant()),
-                         [](const auto& at) { return std::to_string(at.index); });
+                         [](const auto& at) { return at.param.name(); });
 
 // Of the loss, the alignment and the penalty, by every number of every parameter.
 TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {

@@ -14,10 +14,10 @@ namespace {
 
 class EveryVariant : public testing::TestWithParam<TranslationVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EveryVariant, testing::ValuesIn(every_variant()),
-                         [](const auto& at) { return std::to_string(at.index); });
+                         [](const auto& at) { return at.param.name(); });
 class EverySystem : public testing::TestWithParam<TranslationVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EverySystem, testing::ValuesIn(every_system()),
-                         [](const auto& at) { return std::to_string(at.index); });
+                         [](const auto& at) { return at.param.name(); });
 
 // Row b, step t of [batch, n, width].
 Tensor row(const Tensor& x, Index b, Index t) {
@@ -132,14 +132,15 @@ TEST_P(EveryVariant, NamesWhatATraceHas) {
   const TeacherForced forced = tiny.model->forward(source, previous, {.alignment = true, .trace = &trace});
   const TeacherForced unwanted = tiny.model->forward(source, previous, {.words = false, .trace = &alone});
   EXPECT_FALSE(unwanted.words);
-  const std::vector<std::string> names = tiny.model->attention_names();
-  ASSERT_EQ(trace.size(), names.size());
-  ASSERT_EQ(alone.size(), names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    EXPECT_EQ(trace[i].name, names[i]);
-    EXPECT_LE(distance(trace[i].weights, alone[i].weights), 1e-6) << names[i];
+  const std::vector<AttentionShape> shapes = tiny.model->attentions();
+  ASSERT_EQ(trace.size(), shapes.size());
+  ASSERT_EQ(alone.size(), shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    EXPECT_EQ(trace[i].name, shapes[i].name);
+    EXPECT_EQ(trace[i].weights.size(1), shapes[i].heads) << shapes[i].name;
+    EXPECT_LE(distance(trace[i].weights, alone[i].weights), 1e-6) << shapes[i].name;
   }
-  if (names.size() != 1) return;
+  if (shapes.size() != 1) return;
   const Tensor weights = trace.front().weights.contiguous();
   EXPECT_TRUE(same_bits(weights.reshape(forced.alignment.shape()), forced.alignment.value().contiguous()));
 }
@@ -206,7 +207,7 @@ TEST_P(EverySystem, LearnsAFewPairsByHeart) {
   const Ids expected = expected_after(previous);
   const auto config = tiny_config(variant, 8);
   Parameters parameters(3);
-  const auto model = system_named(variant.system).make(Scope(parameters), *config);
+  const auto model = make_writer(variant.system, Scope(parameters), *config);
   Optimiser optimiser;
   double loss = 0;
   int step = 0;
