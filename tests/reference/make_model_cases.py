@@ -385,7 +385,7 @@ CASES = {
 
 
 def numbers(tensor):
-    return [float(f"{x:.14g}") for x in tensor.detach().flatten().tolist()]
+    return [float(f"{x:.16g}") for x in tensor.detach().flatten().tolist()]
 
 
 def text(value):
