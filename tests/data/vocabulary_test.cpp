@@ -209,7 +209,8 @@ TEST_F(VocabularyTest, BadSubwordRequestsAreErrors) {
   const std::string file = write("text", kText);
   EXPECT_NE(message_of([&] { train_subwords({{file}}, {.kind = "unigramm"}); }).find("did you mean unigram?"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { train_subwords({{file}}, {.size = 5}); }).find("cannot learn 5 pieces"), std::string::npos);
+  EXPECT_NE(message_of([&] { train_subwords({{file}}, {.size = 5}); }).find("cannot learn 5 pieces"),
+            std::string::npos);
   EXPECT_NE(message_of([&] { train_subwords({{write("none", "\n\n")}}, {}); }).find("no text to learn from"),
             std::string::npos);
   EXPECT_NE(message_of([&] { load_vocabulary(write("v.spm", "not a model")); }).find("no model of SentencePiece"),

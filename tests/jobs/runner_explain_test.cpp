@@ -23,7 +23,7 @@ std::string characters(const std::string& text, Index begin, Index end) {
   return result;
 }
 
-std::vector<Sample> samples_of(std::span<const std::string> texts) {
+std::vector<Sample> samples_of(const std::vector<std::string>& texts) {
   std::vector<Sample> samples;
   for (const std::string& text : texts) samples.push_back(sample_of({text}));
   return samples;
@@ -32,9 +32,8 @@ std::vector<Sample> samples_of(std::span<const std::string> texts) {
 // A model with random weights: over words, or over subwords.
 Runner runner_of(const std::string& system, bool subwords = true) {
   const TinyBundle tiny{.system = system, .subwords = subwords};
-  return {std::make_shared<const Bundle>(make_tiny(tiny)), "tiny", 0, [](const std::string& line) {
-            ADD_FAILURE() << "warned: " << line;
-          }};
+  return {std::make_shared<const Bundle>(make_tiny(tiny)), "tiny", 0,
+          [](const std::string& line) { ADD_FAILURE() << "warned: " << line; }};
 }
 
 void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
@@ -100,7 +99,7 @@ TEST(RunnerExplain, EverySystemTellsOfItsOutputWhatReadingItTells) {
 TEST(RunnerExplain, NamesEveryAttentionThatATraceHas) {
   for (const System* system : systems_of(job_named("translation"))) {
     Runner model = runner_of(system->name);
-    const Trace trace = model.explain(samples_of({{kSources[0]}}), {.attentions = true}).front();
+    const Trace trace = model.explain(samples_of({kSources[0]}), {.attentions = true}).front();
     const std::vector<TraceAttention> named = model.attentions();
     ASSERT_EQ(named.size(), trace.attentions.size()) << system->name;
     for (std::size_t k = 0; k < named.size(); ++k) {
@@ -116,7 +115,7 @@ TEST(RunnerExplain, NamesEveryAttentionThatATraceHas) {
 TEST(RunnerExplain, AxesAreNamedByTheJob) {
   const TinyBundle tiny{.system = "transformer", .job = "summarisation"};
   Runner model(std::make_shared<const Bundle>(make_tiny(tiny)), "short", 1, [](const std::string&) {});
-  const Trace trace = model.explain(samples_of({{kSources[0]}}), {.attentions = true}).front();
+  const Trace trace = model.explain(samples_of({kSources[0]}), {.attentions = true}).front();
   EXPECT_EQ(trace.job, "summarisation");
   EXPECT_EQ(trace.axes[0].name, "text");
   EXPECT_EQ(trace.axes[1].name, "summary");
@@ -160,7 +159,7 @@ TEST(RunnerExplain, TokensAndWordsStandWhereTheyAreInTheText) {
 
 TEST(RunnerExplain, TheAlignmentOfATransformerIsTheMeanOfOneOfItsLayers) {
   Runner model = runner_of("transformer");
-  const Trace trace = model.explain(samples_of({{kSources[0]}}), {.attentions = true}).front();
+  const Trace trace = model.explain(samples_of({kSources[0]}), {.attentions = true}).front();
   std::vector<std::string> names;
   for (const TraceAttention& each : trace.attentions) names.push_back(each.name);
   EXPECT_EQ(names, (std::vector<std::string>{"encoder.layer1.self", "encoder.layer2.self", "decoder.layer1.self",

@@ -73,29 +73,30 @@ TEST(TrainingOptions, DefaultsAreTheJobsThenTheSystemsThenTheGiven) {
   EXPECT_FALSE(plain.training.joint_vocabulary);
   TrainingPlan plan = plan_training({flag("job", "summarisation")});
   EXPECT_EQ(plan.training.model, "rnnsearch");
-  EXPECT_TRUE(plan.training.joint_vocabulary);      // of the job
-  EXPECT_EQ(plan.training.longest, 400);            // of the job
-  EXPECT_EQ(plan.training.schedule, "plateau");     // of the system
-  EXPECT_EQ(plan.training.learning_rate, 0.002);    // of the system
+  EXPECT_TRUE(plan.training.joint_vocabulary);    // of the job
+  EXPECT_EQ(plan.training.longest, 400);          // of the job
+  EXPECT_EQ(plan.training.schedule, "plateau");   // of the system
+  EXPECT_EQ(plan.training.learning_rate, 0.002);  // of the system
   EXPECT_EQ(plan.training.metrics, "chrf,cross-entropy");
-  TrainingPlan given = plan_training(
-      {flag("job", "summarisation"), flag("joint-vocabulary", "false"), flag("schedule", "constant")});
+  TrainingPlan given =
+      plan_training({flag("job", "summarisation"), flag("joint-vocabulary", "false"), flag("schedule", "constant")});
   EXPECT_FALSE(given.training.joint_vocabulary);
   EXPECT_EQ(given.training.schedule, "constant");
 }
 
 TEST(TrainingOptions, SummarisationReadsATextAndASummary) {
-  TrainingPlan plan = plan_training({flag("model", "transformer"), flag("job", "summarisation"), flag("text", "a.txt"),
-                                     flag("summary", "b.txt"), flag("valid-text", "c.txt"),
-                                     flag("valid-summary", "d.txt")});
+  TrainingPlan plan =
+      plan_training({flag("model", "transformer"), flag("job", "summarisation"), flag("text", "a.txt"),
+                     flag("summary", "b.txt"), flag("valid-text", "c.txt"), flag("valid-summary", "d.txt")});
   EXPECT_EQ(plan.training.training_files().files, (std::vector<std::string>{"a.txt", "b.txt"}));
   EXPECT_EQ(plan.training.training_files().format, "lines");
   EXPECT_EQ(plan.training.validation_files().files, (std::vector<std::string>{"c.txt", "d.txt"}));
   EXPECT_TRUE(plan.training.validates());
   EXPECT_EQ(value_of(plan, "job"), "summarisation");
   EXPECT_EQ(value_of(plan, "model"), "transformer");
-  EXPECT_EQ(message_of([] { plan_training({flag("job", "summarisation"), flag("source", "a")}); })
-                .find("--source: there is no option source for rnnsearch"),
+  EXPECT_EQ(message_of([] {
+              plan_training({flag("job", "summarisation"), flag("source", "a")});
+            }).find("--source: there is no option source for rnnsearch"),
             0u);
 }
 
@@ -128,8 +129,9 @@ TEST(TrainingOptions, SaysWhatIsWrong) {
   EXPECT_EQ(plan_training({flag("dim-vocabs", "900 900")}).training.vocabulary_size, 900);
   EXPECT_EQ(message_of([] { plan_training({flag("dim-vocabs", "900 800")}); }),
             "--dim-vocabs: vocabulary-size is one for all sides, not 900 and 800");
-  EXPECT_EQ(message_of([] { plan_training({flag("job", "translation"), flag("model", "shades")}); })
-                .find("--model: shades does not read and give what translation needs; these do: convs2s, luong, "),
+  EXPECT_EQ(message_of([] {
+              plan_training({flag("job", "translation"), flag("model", "shades")});
+            }).find("--model: shades does not read and give what translation needs; these do: convs2s, luong, "),
             0u);
   Training training(job_named("translation"));
   training.model = "transformer";
@@ -172,15 +174,14 @@ TEST(TrainingOptions, IsCheckedBeforeItBegins) {
   EXPECT_EQ(with(flag("data", folder.path().string())), "--data: it takes the place of --source and --target");
   EXPECT_EQ(message({flag("data", folder.path().string())}),
             "--data: " + folder.path().string() + " is a directory, not a file");
-  check_training(plan_training({flag("source", file("a")), flag("target", file("a")), flag("output", "o"),
-                                flag("epochs", "1")})
-                     .training);
+  check_training(
+      plan_training({flag("source", file("a")), flag("target", file("a")), flag("output", "o"), flag("epochs", "1")})
+          .training);
 }
 
 TEST(TrainingOptions, AreDescribedOnceForAllJobs) {
   std::set<std::string> names;
-  for (const FieldDescription& field : describe_training())
-    EXPECT_TRUE(names.insert(field.name).second) << field.name;
+  for (const FieldDescription& field : describe_training()) EXPECT_TRUE(names.insert(field.name).second) << field.name;
   for (const Job& job : jobs())
     for (const JobSide* side : job.sides()) {
       EXPECT_TRUE(names.count(side->name)) << job.name;

@@ -37,8 +37,8 @@ Bundle make_tiny(const TinyBundle& tiny) {
   codes.labels = tiny.labels;
   std::vector<Index> widths = tiny.widths;
   widths.resize(job.inputs.size());
-  Bundle bundle = make_bundle(job, system, tiny_config({tiny.system, tiny.settings}, kWidth), std::move(codes), widths,
-                              tiny.seed);
+  Bundle bundle =
+      make_bundle(job, system, tiny_config({tiny.system, tiny.settings}, kWidth), std::move(codes), widths, tiny.seed);
   if (tiny.deviation > 0) randomise(*bundle.parameters, tiny.seed, tiny.deviation);
   return bundle;
 }
