@@ -86,8 +86,13 @@ const Job* job_of_verb(const std::string& verb) {
 
 std::vector<const System*> systems_of(const Job& job) {
   std::vector<const System*> list;
-  for (const System& system : systems())
-    if (same_kinds(job_named(system.job), job)) list.push_back(&system);
+  for (const System& system : systems()) {
+    std::vector<std::string> published = system.also;
+    published.push_back(system.job);
+    if (std::any_of(published.begin(), published.end(),
+                    [&job](const std::string& name) { return same_kinds(job_named(name), job); }))
+      list.push_back(&system);
+  }
   return list;
 }
 

@@ -129,6 +129,7 @@ struct System {
   std::function<std::unique_ptr<Config>(const std::string& preset)> config;
   std::function<std::unique_ptr<Model>(const Scope&, const Config&)> make;
   std::vector<std::pair<std::string, std::string>> training = {};  // its own defaults of the options of training
+  std::vector<std::string> also = {};  // further jobs it was published for, which read or give other kinds
 };
 
 // For `make`: the model of a configuration that `config` gave.
