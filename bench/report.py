@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""The benchmark's records as Markdown; called as a program, puts them into a document.
+"""The benchmark's records as Markdown; called as a program, puts them into the pages of a folder.
 
-bench/report.py --write docs/results.md replaces what stands there between the marks of each section, for example
-<!-- bench: attention --> and <!-- end of bench: attention -->, by the tables of build/bench/attention.json, and draws
-the figures beside the document. What stands outside the marks stays.
+bench/report.py --write docs/results replaces what stands between the marks of each section's page, for example between
+<!-- bench: attention --> and <!-- end of bench: attention --> in docs/results/attention.md, by the tables of
+build/bench/attention.json, and draws the figures beside the page. What stands outside the marks stays.
 """
 
 import argparse
 import json
 import re
+import textwrap
 from pathlib import Path
 
 from figure import draw
@@ -298,11 +299,11 @@ def translation_tables(report):
 
 
 SPEED = (
-    "Target words with their ends, small presets, 8000 words a side, batches of about 2048 words; 64 sentences are "
+    "Target words with their ends, small presets, 8000 words per side, batches of about 2048 words; 64 sentences are "
     "decoded. Compiled is the same PyTorch through `torch.compile`; the faster of the two counts. Ten and more updates "
     "from the same weights give the same losses, the searches the same translations."
 )
-MEMORY = "Beyond what the fresh process held after a small warm-up; the data of the case count."
+MEMORY = "Memory beyond what the fresh process held after a small warm-up; the data of the case count."
 TIMES = (
     "8 heads of d = 64 unless said otherwise. SDPA is PyTorch's `scaled_dot_product_attention`, composed are ordinary "
     "ops, compiled the same through `torch.compile`. A peer more than half again as slow as the fastest is timed in "
@@ -332,16 +333,25 @@ def markdown(report, figures=None):
     return "\n".join(lines)
 
 
-def put_into(document, report):
-    """The document with the section's tables between its marks, its headings one level deeper."""
+def wrapped(line):
+    """A line of prose as lines of at most 100 columns; tables, headings and pictures stay as they are."""
+    if line.startswith(("|", "#", "!")):
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(line, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def put_into(folder, report):
+    """Writes the section's page in the folder again, with the tables of the report between its marks."""
     name = report["section"]
+    document = folder / f"{name}.md"
     begin, end = f"<!-- bench: {name} -->", f"<!-- end of bench: {name} -->"
     content = document.read_text()
     if content.count(begin) != 1 or content.count(end) != 1 or content.index(begin) > content.index(end):
         raise SystemExit(f"{document}: needs the marks {begin} and {end}, once each")
-    body = markdown(report, draw(report, document.parent)).split("\n", 2)[2]  # the document has its own heading
-    body = re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE)
+    body = markdown(report, draw(report, folder)).split("\n", 2)[2]  # the page has its own heading
     body = re.sub(r" +$", r"\\", body, flags=re.MULTILINE)  # a line break that no editor strips
+    body = "\n".join(wrapped(line) for line in body.split("\n"))
     before, after = content[: content.index(begin)], content[content.index(end) :]
     document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
 
@@ -352,7 +362,7 @@ SECTIONS = ("engine", "attention", "translation")
 def main():
     folder = Path(__file__).resolve().parent.parent / "build/bench"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="replace the tables in it (else: print them)")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="replace the tables of its pages (else: print)")
     parser.add_argument(
         "records", nargs="*", type=Path, help="JSON files of bench/run.py (default: all in build/bench)"
     )

@@ -45,12 +45,11 @@ nb::dict dict_of(const heed::TraceText& text) {
 }
 
 nb::dict dict_of(const heed::TraceAttention& attention) {
-  const auto side = [](heed::TraceSide which) { return which == heed::TraceSide::source ? "source" : "target"; };
   nb::dict result;
   result["name"] = attention.name;
   result["layer"] = attention.layer;
-  result["rows"] = side(attention.rows);
-  result["columns"] = side(attention.columns);
+  result["rows"] = attention.rows;
+  result["columns"] = attention.columns;
   result["weights"] = array_of(attention.weights);
   return result;
 }
@@ -75,8 +74,8 @@ nb::dict dict_of(const heed::Trace& trace) {
   nb::dict result;
   result["model"] = trace.model;
   result["system"] = trace.system;
-  result["source"] = dict_of(trace.source);
-  result["target"] = dict_of(trace.target);
+  result["source"] = dict_of(trace.column_axis().text);
+  result["target"] = dict_of(trace.row_axis().text);
   if (trace.alignment) result["alignment"] = array_of(trace.alignment);
   heed::Tensor logs(heed::Shape{static_cast<heed::Index>(trace.log_probabilities.size())});
   for (std::size_t i = 0; i < trace.log_probabilities.size(); ++i)
@@ -139,7 +138,7 @@ class Translator {
     options.search.method = heed::search_method_named(search);
     options.search.options.beam = beam;
     std::vector<std::string> texts;
-    for (const heed::Trace& trace : explainer_.explain(sources, options)) texts.push_back(trace.target.text);
+    for (const heed::Trace& trace : explainer_.explain(sources, options)) texts.push_back(trace.output().text.text);
     return texts;
   }
   std::string system() const { return explainer_.bundle().name; }

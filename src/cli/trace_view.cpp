@@ -11,6 +11,7 @@
 #include "heed/base/file.h"
 #include "heed/base/spelling.h"
 #include "heed/base/display_width.h"
+#include "heed/explain/glyphs.h"
 #include "heed/explain/html.h"
 #include "heed/trace/merge.h"
 #include "heed/explain/page.h"
@@ -61,6 +62,8 @@ std::string trust_of(const Trace& trace) {
     tell("leave-one-out agreement", trust.leave_one_out_agreement);
     tell("comprehensiveness", trust.comprehensiveness);
     tell("sufficiency", trust.sufficiency);
+    tell("random comprehensiveness", trust.random_comprehensiveness);
+    tell("random sufficiency", trust.random_sufficiency);
     tell("alignment error", trust.alignment_error);
   }
   return text;
@@ -70,14 +73,13 @@ std::string written(const TraceView& view, const Trace& trace) {
   if (view.json) return to_json(trace) + "\n";
   if (!view.alignment.empty()) {
     const WordAlignment alignment = alignment_of(trace);
-    return fmt::format("{} ||| {}\n", trace.target.text,
+    return fmt::format("{} ||| {}\n", trace.output().text.text,
                        view.alignment == "hard" ? hard_alignment(alignment) : soft_alignment(alignment));
   }
-  std::string text = displayed(trace.target.text) + "\n";
+  std::string text = displayed(trace.output().text.text) + "\n";
   if (trace.alignment) {
-    const WordAlignment alignment = alignment_of(trace);
-    text += draw_matrix(alignment.target, alignment.source, alignment.weights, terminal_colour_named(view.color));
-  } else if (!trace.source.words.empty()) {
+    text += draw_terminal(trace, terminal_colour_named(view.color));
+  } else if (!trace.column_axis().text.words.empty()) {
     fmt::print(stderr, "{} has no attention to show\n", trace.system);
   }
   return text + alternatives_of(trace) + trust_of(trace) + "\n";
@@ -133,11 +135,17 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
     write_file(html, html_page(page_html(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
   }
   if (svg.empty() && png.empty()) return;
-  const Trace& trace = traces.front();
-  const std::string drawing =
-      lines ? draw_lines_svg(at_level(*this, trace), pick.attention) : draw_alignment_svg(asked(*this, trace));
+  const Trace trace = lines ? at_level(*this, traces.front()) : asked(*this, traces.front());
+  if (!png.empty() && !lines) {
+    const PictureSize size = least_size(trace);
+    check_png_size(size.width, size.height);
+  }
+  const std::string drawing = lines ? draw_lines_svg(trace, pick.attention) : draw_svg(trace);
   if (!svg.empty()) write_file(svg, drawing);
-  if (!png.empty()) write_file(png, draw_png(drawing));
+  if (png.empty()) return;
+  write_file(png, draw_png(drawing));
+  if (const std::string missing = missing_glyphs(trace); !missing.empty())
+    fmt::print(stderr, "{}: no font of this system has {}; there are boxes in their place\n", png, displayed(missing));
 }
 
 }  // namespace heed::cli

@@ -75,6 +75,14 @@ cairo_status_t append(void* text, const unsigned char* bytes, unsigned int count
 
 }  // namespace
 
+void check_png_size(double width, double height, const PngOptions& options) {
+  const double across = std::ceil(width * options.scale), down = std::ceil(height * options.scale);
+  require(across <= kLongestSide && down <= kLongestSide && across * down <= kMostPixels,
+          "[png] a picture of {:.0f} × {:.0f} pixels cannot be drawn; it may have {:.0f} on a side and {:.0f} in all, "
+          "and the scale is {:g}",
+          across, down, kLongestSide, kMostPixels, options.scale);
+}
+
 std::string draw_png(std::string_view svg, const PngOptions& options) {
   const Librsvg& library = Librsvg::loaded();
   GError* error = nullptr;
@@ -83,10 +91,10 @@ std::string draw_png(std::string_view svg, const PngOptions& options) {
   check(drawing != nullptr, error, "this is no SVG drawing");
   double width = 0, height = 0;
   require(library.size(drawing.get(), &width, &height), "[png] the drawing does not say its size");
+  require(width > 0 && height > 0 && options.scale > 0, "[png] there are no pixels in {:g} × {:g} at a scale of {:g}",
+          width, height, options.scale);
+  check_png_size(width, height, options);
   width = std::ceil(width * options.scale), height = std::ceil(height * options.scale);
-  require(width >= 1 && height >= 1 && width <= kLongestSide && height <= kLongestSide && width * height <= kMostPixels,
-          "[png] a picture of {:.0f} × {:.0f} pixels cannot be drawn; choose another scale than {}", width, height,
-          options.scale);
 
   const std::unique_ptr<cairo_surface_t, decltype(library.release_image)> image(
       library.image(CAIRO_FORMAT_ARGB32, static_cast<int>(width), static_cast<int>(height)), library.release_image);

@@ -17,4 +17,7 @@ struct PngOptions {
 // that says what to install if it is not there.
 std::string draw_png(std::string_view svg, const PngOptions& options = {});
 
+// An Error if a drawing of that size would have more pixels than can be drawn: before much memory is taken for it.
+void check_png_size(double width, double height, const PngOptions& options = {});
+
 }  // namespace heed

@@ -7,17 +7,19 @@
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
+#include "heed/explain/plot.h"
 #include "heed/explain/svg_parts.h"
+#include "heed/trace/merge.h"
 
 namespace heed {
 namespace {
 
-constexpr double kCell = 22, kMargin = 12, kGap = 6;
-constexpr double kFont = 13, kTitleFont = 15;
+constexpr double kCell = kMatrixCell, kMargin = kSvgMargin, kGap = kSvgGap, kFont = kSvgFont;
 constexpr double kLongestLabel = 14;  // in units of the font
-constexpr double kTitleHeight = 28, kScaleHeight = 44, kScaleStep = 12;
-constexpr int kScaleSteps = 11;
+constexpr double kTitleHeight = 28, kScaleHeight = 44;
 constexpr double kLinesWidth = 220, kLegendRow = 20;
+constexpr double kTimesWidth = 800, kLeastTime = 2, kTimesHeight = 36;  // of columns with numbers below them
+constexpr Index kMostLines = 100;                                       // frames between which lines are drawn
 
 std::size_t to(Index i) { return static_cast<std::size_t>(i); }
 
@@ -29,44 +31,8 @@ double widest(const std::vector<std::string>& labels) {
   return std::ceil(width);
 }
 
-// A label at its place; where it is shortened, all of it when pointed at.
 std::string draw_label(const std::string& label, const std::string& attributes) {
-  const std::string shown = shortened(label, kLongestLabel);
-  const std::string whole = shown == label ? "" : fmt::format("<title>{}</title>", svg_escaped(label));
-  return fmt::format("<text {}>{}{}</text>\n", attributes, whole, svg_escaped(shown));
-}
-
-std::string draw_title(const std::string& title) {
-  if (title.empty()) return "";
-  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"title\">{}</text>\n", kMargin, kMargin + kTitleFont,
-                     svg_escaped(title));
-}
-double title_width(const std::string& title) { return std::ceil(2 * kMargin + 1.05 * kTitleFont * text_width(title)); }
-
-// For those who listen: what each row looks at most.
-std::string described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
-                      const Tensor& weights) {
-  std::string text;
-  const Index width = weights.size(1);
-  for (Index i = 0; i < weights.size(0); ++i) {
-    const Real* row = weights.data() + i * width;
-    const Index most = std::max_element(row, row + width) - row;
-    text += fmt::format("{}{} looks most at {} ({:.2f})", i > 0 ? "; " : "", rows[to(i)], columns[to(most)], row[most]);
-  }
-  return fmt::format("<desc>{}</desc>\n", svg_escaped(text));
-}
-
-// From 0 to 1 in colours, with its upper left corner at (x, y).
-std::string draw_scale(double x, double y) {
-  std::string svg = "<g shape-rendering=\"crispEdges\">\n";
-  for (int i = 0; i < kScaleSteps; ++i)
-    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n", x + i * kScaleStep, y,
-                       kScaleStep, weight_colour(static_cast<double>(i) / (kScaleSteps - 1)));
-  svg += "</g>\n";
-  for (const auto& [step, text] : {std::pair{0, "0"}, {(kScaleSteps - 1) / 2, "0.5"}, {kScaleSteps - 1, "1"}})
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x + (step + 0.5) * kScaleStep,
-                       y + 24, text);
-  return svg + fmt::format("<text x=\"{}\" y=\"{}\">weight</text>\n", x + kScaleSteps * kScaleStep + kGap, y + 10);
+  return svg_label(label, kLongestLabel, attributes);
 }
 
 void check_picture(const std::vector<std::string>& rows, const std::vector<std::string>& columns, const Shape& weights,
@@ -77,17 +43,11 @@ void check_picture(const std::vector<std::string>& rows, const std::vector<std::
           columns.size());
 }
 
-std::vector<std::string> labels_of(const TraceText& text) {
-  std::vector<std::string> labels;
-  for (const TraceToken& token : text.tokens) labels.push_back(token.text);
-  return labels;
-}
-
 // The labels above the columns: upright where each is as narrow as its column, slanted otherwise.
 class ColumnLabels {
  public:
-  explicit ColumnLabels(const std::vector<std::string>& labels)
-      : labels_(labels), slanted_(widest(labels) > kCell - 2) {}
+  explicit ColumnLabels(std::vector<std::string> labels)
+      : labels_(std::move(labels)), slanted_(widest(labels_) > kCell - 2) {}
 
   double height() const {
     const double slope = std::numbers::sqrt2 / 2;
@@ -113,9 +73,24 @@ class ColumnLabels {
 
  private:
   static double middle(std::size_t column) { return (static_cast<double>(column) + 0.5) * kCell; }
-  const std::vector<std::string>& labels_;
+  std::vector<std::string> labels_;
   bool slanted_;
 };
+
+// Round numbers along the columns, below them.
+std::string draw_line_ticks(const MatrixPicture& picture, double left, double bottom, double cell) {
+  const double end = picture.column_step * static_cast<double>(picture.columns.size());
+  std::string svg;
+  for (const double tick : axis_ticks(0, end)) {
+    if (tick > end) break;
+    const double x = left + tick / picture.column_step * cell;
+    svg += fmt::format(
+        "<path d=\"M{0:.1f} {1}v5\" class=\"axis\"/><text x=\"{0:.1f}\" y=\"{2}\" "
+        "text-anchor=\"middle\">{3:g}{4}{5}</text>\n",
+        x, bottom, bottom + 19, tick, tick > 0 ? " " : "", tick > 0 ? svg_escaped(picture.column_unit) : "");
+  }
+  return svg;
+}
 
 // The names of the heads in their colours, in as many rows as the width asks for.
 class HeadLegend {
@@ -187,16 +162,21 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
   const auto n = static_cast<Index>(picture.rows.size()), m = static_cast<Index>(picture.columns.size());
   check_picture(picture.rows, picture.columns, picture.weights.shape(), Shape{n, m});
   const Tensor weights = picture.weights.contiguous();
-  const ColumnLabels above(picture.columns);
+  const bool line = picture.column_step > 0;  // the columns are stretches of a line, with numbers below
+  const ColumnLabels above(line ? std::vector<std::string>() : picture.columns);
+  const auto across = static_cast<double>(m);
+  const double cell = line ? std::clamp(std::floor(kTimesWidth / across), kLeastTime, kCell) : kCell;
   const double left = kMargin + widest(picture.rows) + kGap;
-  const double top = kMargin + (picture.title.empty() ? 0 : kTitleHeight) + above.height();
-  const double bottom = top + kCell * static_cast<double>(n), right = left + kCell * static_cast<double>(m);
-  const double scale_width = kScaleSteps * kScaleStep + kGap + 50;
-  const double width = std::max({left + above.reach(), left + scale_width, title_width(picture.title) - kMargin});
+  const double top = kMargin + (picture.title.empty() ? 0 : kTitleHeight) + (line ? 0 : above.height());
+  const double bottom = top + kCell * static_cast<double>(n), right = left + cell * across;
+  const double scale_top = bottom + (line ? kTimesHeight : 0) + kMargin;
+  const double reach = line ? cell * across : above.reach();
+  const double width =
+      std::max({left + reach, left + kSvgScaleWidth, svg_title_width(picture.title) - kMargin, line ? 30 + right : 0});
 
-  std::string svg = svg_opening(width + kMargin, bottom + kScaleHeight + kMargin,
+  std::string svg = svg_opening(width + kMargin, scale_top + kScaleHeight,
                                 picture.title.empty() ? "attention weights" : picture.title);
-  svg += described(picture.rows, picture.columns, weights) + draw_title(picture.title) + above.draw(left, top);
+  svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title) + above.draw(left, top);
   for (Index i = 0; i < n; ++i)
     svg += draw_label(picture.rows[to(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
                                                        top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
@@ -206,12 +186,13 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
       const Real weight = weights.data()[i * m + j];
       svg +=
           fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
-                      left + kCell * static_cast<double>(j), top + kCell * static_cast<double>(i), kCell, kCell,
-                      weight_colour(static_cast<double>(weight)),
+                      left + cell * static_cast<double>(j), top + kCell * static_cast<double>(i), cell, kCell,
+                      weight_colour(static_cast<double>(weight) / picture.largest),
                       svg_escaped(fmt::format("{} → {}: {:.3f}", picture.columns[to(j)], picture.rows[to(i)], weight)));
     }
   svg += fmt::format("</g>\n<path d=\"M{} {}H{}V{}H{}z\" class=\"axis\"/>\n", left, top, right, bottom, left);
-  return svg + draw_scale(left, bottom + kMargin) + "</svg>\n";
+  if (line) svg += draw_line_ticks(picture, left, bottom, cell);
+  return svg + svg_scale(left, scale_top, picture.largest) + "</svg>\n";
 }
 
 std::string draw_lines_svg(const LinesPicture& picture) {
@@ -221,7 +202,8 @@ std::string draw_lines_svg(const LinesPicture& picture) {
   require(heads > 0, "[svg] there is nothing to draw: no heads");
 
   const double left = kMargin + widest(picture.columns) + kGap, right = left + kLinesWidth;
-  const double width = std::max(right + kGap + widest(picture.rows), title_width(picture.title) - kMargin) + kMargin;
+  const double width =
+      std::max(right + kGap + widest(picture.rows), svg_title_width(picture.title) - kMargin) + kMargin;
   const HeadLegend legend(heads, width);
   const double below_title = kMargin + (picture.title.empty() ? 0 : kTitleHeight);
   const Index longest = std::max(n, m);
@@ -231,7 +213,7 @@ std::string draw_lines_svg(const LinesPicture& picture) {
 
   std::string svg = svg_opening(width, bottom + kLegendRow + kMargin,
                                 picture.title.empty() ? "attention between words" : picture.title);
-  svg += draw_title(picture.title) + legend.draw(below_title);
+  svg += svg_title(picture.title) + legend.draw(below_title);
   const auto label = [](const std::string& text, double x, double y, const char* anchor) {
     return draw_label(text, fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"{}\"", x, y + 4.5, anchor));
   };
@@ -246,15 +228,16 @@ std::string draw_lines_svg(const LinesPicture& picture) {
 
 std::string draw_alignment_svg(const Trace& trace, const std::string& title) {
   require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
-  return draw_matrix_svg({title, labels_of(trace.target), labels_of(trace.source), trace.alignment});
+  return draw_matrix_svg({title, labels_of(trace.row_axis()), labels_of(trace.column_axis()), trace.alignment});
 }
 
-std::string draw_lines_svg(const Trace& trace, const std::string& attention, const std::string& title) {
+std::string draw_lines_svg(const Trace& all, const std::string& attention, const std::string& title) {
+  const Trace trace = with_joined_frames(all, kMostLines);
   LinesPicture picture;
   picture.title = title;
   if (attention.empty()) {
     require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
-    picture.rows = labels_of(trace.target), picture.columns = labels_of(trace.source);
+    picture.rows = labels_of(trace.row_axis()), picture.columns = labels_of(trace.column_axis());
     const Shape& shape = trace.alignment.shape();
     picture.weights = trace.alignment.reshape(Shape{1, shape[0], shape[1]});
     return draw_lines_svg(picture);
@@ -262,8 +245,7 @@ std::string draw_lines_svg(const Trace& trace, const std::string& attention, con
   std::vector<std::string> known;
   for (const TraceAttention& each : trace.attentions) {
     if (each.name == attention) {
-      picture.rows = labels_of(each.rows == TraceSide::source ? trace.source : trace.target);
-      picture.columns = labels_of(each.columns == TraceSide::source ? trace.source : trace.target);
+      picture.rows = labels_of(trace.axis(each.rows)), picture.columns = labels_of(trace.axis(each.columns));
       picture.weights = each.weights;
       return draw_lines_svg(picture);
     }

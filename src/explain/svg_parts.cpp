@@ -11,6 +11,8 @@
 namespace heed {
 namespace {
 
+constexpr double kTitleFont = 15;
+
 // A linear share of red, green or blue as sRGB's number of 0..255.
 int srgb(double linear) {
   const double x = std::clamp(linear, 0.0, 1.0);
@@ -18,20 +20,6 @@ int srgb(double linear) {
 }
 
 double cubed(double x) { return x * x * x; }
-
-// The bytes of the first character of a text that is not empty: 1 to 4, or 0 where it is no UTF-8.
-std::size_t first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  return valid_utf8(text.substr(0, bytes)) ? bytes : 0;
-}
-
-char32_t code_point(std::string_view character) {
-  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
-  char32_t code = static_cast<unsigned char>(character[0]) & (0x7FU >> character.size());
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3FU);
-  return code;
-}
 
 struct CodeRange {
   char32_t first, last;
@@ -71,6 +59,19 @@ double character_width(char32_t code) {
 }
 
 }  // namespace
+
+std::size_t first_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return valid_utf8(text.substr(0, bytes)) ? bytes : 0;
+}
+
+char32_t code_point(std::string_view character) {
+  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
+  char32_t code = static_cast<unsigned char>(character[0]) & (0x7FU >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3FU);
+  return code;
+}
 
 std::string series_stroke(std::size_t number) {
   const char* dash = kSeriesDashes[number / kSeriesColours.size() % kSeriesDashes.size()];
@@ -138,6 +139,49 @@ std::string shortened(std::string_view text, double width) {
     end += std::max<std::size_t>(bytes, 1);
   }
   return std::string(text.substr(0, end)) + "…";
+}
+
+std::string svg_label(const std::string& label, double longest, const std::string& attributes) {
+  const std::string shown = shortened(label, longest);
+  const std::string whole = shown == label ? "" : fmt::format("<title>{}</title>", svg_escaped(label));
+  return fmt::format("<text {}>{}{}</text>\n", attributes, whole, svg_escaped(shown));
+}
+
+std::string svg_title(const std::string& title) {
+  if (title.empty()) return "";
+  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"title\">{}</text>\n", kSvgMargin, kSvgMargin + kTitleFont,
+                     svg_escaped(title));
+}
+
+double svg_title_width(const std::string& title) {
+  return std::ceil(2 * kSvgMargin + 1.05 * kTitleFont * text_width(title));
+}
+
+std::string svg_described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                          const Tensor& weights) {
+  std::string text;
+  const auto width = static_cast<Index>(columns.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Real* row = weights.data() + static_cast<Index>(i) * width;
+    const Index most = std::max_element(row, row + width) - row;
+    text += fmt::format("{}{} looks most at {} ({:.2f})", i > 0 ? "; " : "", rows[i],
+                        columns[static_cast<std::size_t>(most)], row[most]);
+  }
+  return fmt::format("<desc>{}</desc>\n", svg_escaped(text));
+}
+
+std::string svg_scale(double x, double y, double largest) {
+  constexpr int kSteps = 11;
+  constexpr double kStep = 12;
+  std::string svg = "<g shape-rendering=\"crispEdges\">\n";
+  for (int i = 0; i < kSteps; ++i)
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" fill=\"{}\"/>\n", x + i * kStep, y, kStep,
+                       weight_colour(static_cast<double>(i) / (kSteps - 1)));
+  svg += "</g>\n";
+  for (const int step : {0, (kSteps - 1) / 2, kSteps - 1})
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:.2g}</text>\n", x + (step + 0.5) * kStep,
+                       y + 24, largest * step / (kSteps - 1));
+  return svg + fmt::format("<text x=\"{}\" y=\"{}\">weight</text>\n", x + kSteps * kStep + kSvgGap, y + 10);
 }
 
 std::string svg_opening(double width, double height, std::string_view label, std::string_view styles) {

@@ -3,6 +3,9 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "heed/tensor/tensor.h"
 
 // What every SVG drawing of Heed is made with.
 
@@ -25,10 +28,31 @@ std::string weight_colour(double weight);
 // (control characters) becomes a space, what is no UTF-8 becomes U+FFFD.
 std::string svg_escaped(std::string_view text);
 
+// The bytes of the first character of a text that is not empty: 1 to 4, or 0 where it is no UTF-8.
+std::size_t first_character(std::string_view text);
+// Of one character that is UTF-8.
+char32_t code_point(std::string_view character);
+
 // About how wide a text is, in units of the font's size; a little more than most fonts need.
 double text_width(std::string_view text);
 // The text, or as much of its beginning as is no wider than `width`, with … behind it.
 std::string shortened(std::string_view text, double width);
+
+// Sizes that the pictures of weights share, in pixels.
+inline constexpr double kSvgMargin = 12, kSvgGap = 6, kSvgFont = 13;
+
+// A text at its place; where it is wider than `longest`, in units of the font, it is shortened and says all of it when
+// pointed at.
+std::string svg_label(const std::string& label, double longest, const std::string& attributes);
+// A picture's title at the top, and how wide the picture must be for it. Nothing for an empty one.
+std::string svg_title(const std::string& title);
+double svg_title_width(const std::string& title);
+// For those who listen: which column each row of weights [rows, columns] looks at most.
+std::string svg_described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
+                          const Tensor& weights);
+// The scale of weight_colour, from 0 to the weight of its lightest colour.
+inline constexpr double kSvgScaleWidth = 188;
+std::string svg_scale(double x, double y, double largest);
 
 // The beginning of a file: size, label for those who listen, and the styles of text (13 px), .title and .axis. They
 // take the middle grey that can be read on light and on dark pages. `styles` are added to them.

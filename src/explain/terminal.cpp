@@ -23,21 +23,44 @@ std::size_t width_of(const Label& label) {
   return width;
 }
 
+double within(double weight) { return weight > 0 ? std::min(weight, 1.0) : 0.0; }  // NaN is nothing
+
+char shade(double weight) {
+  return kRamp[static_cast<std::size_t>(within(weight) * static_cast<double>(kRamp.size() - 1) + 0.5)];
+}
+
+// What sets the colour of a weight as background.
+std::string background(double weight, TerminalColour colour) {
+  const double w = within(weight);
+  if (colour == TerminalColour::palette) return fmt::format("\x1b[48;5;{}m", 232 + static_cast<int>(w * 23 + 0.5));
+  // Dark blue to yellow, rising evenly in lightness: readable without colour vision.
+  const auto mix = [w](double from, double to) { return static_cast<int>(from + w * (to - from) + 0.5); };
+  return fmt::format("\x1b[48;2;{};{};{}m", mix(16, 253), mix(24, 231), mix(64, 37));
+}
+
 std::string cell(double weight, TerminalColour colour) {
-  const double w = weight > 0 ? std::min(weight, 1.0) : 0.0;  // NaN is nothing
-  switch (colour) {
-    case TerminalColour::none: {
-      const auto last = static_cast<double>(kRamp.size() - 1);
-      return std::string(2, kRamp[static_cast<std::size_t>(w * last + 0.5)]);
-    }
-    case TerminalColour::palette: return fmt::format("\x1b[48;5;{}m  \x1b[0m", 232 + static_cast<int>(w * 23 + 0.5));
-    case TerminalColour::true_colour: {
-      // Dark blue to yellow, rising evenly in lightness: readable without colour vision.
-      const auto mix = [w](double from, double to) { return static_cast<int>(from + w * (to - from) + 0.5); };
-      return fmt::format("\x1b[48;2;{};{};{}m  \x1b[0m", mix(16, 253), mix(24, 231), mix(64, 37));
-    }
+  if (colour == TerminalColour::none) return std::string(2, shade(weight));
+  return background(weight, colour) + "  \x1b[0m";
+}
+
+std::string without_spaces_behind(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// A text as it is written, cut where it would be wider than `most` columns, and filled up to `least`.
+std::string fitted(const std::string& text, std::size_t least, std::size_t most) {
+  std::string written;
+  std::size_t width = 0;
+  for (const DisplayCharacter& character : display_characters(text)) {
+    if (width + static_cast<std::size_t>(character.width) > most) break;
+    written += character.text, width += static_cast<std::size_t>(character.width);
   }
-  return {};
+  return written + std::string(width < least ? least - width : 0, ' ');
+}
+
+void check_weights(const Tensor& weights, const Shape& expected) {
+  require(weights.shape() == expected, "[terminal] weights {} are not {}", weights.shape(), expected);
 }
 
 }  // namespace
@@ -81,8 +104,7 @@ std::string draw_matrix(std::span<const std::string> outputs, std::span<const st
       written += line >= above ? column[line - above].text : " ";
       if (line < above || column[line - above].width < 2) written += ' ';
     }
-    written.erase(written.find_last_not_of(' ') + 1);
-    text += written + '\n';
+    text += without_spaces_behind(written) + '\n';
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string written(margin - width_of(rows[i]), ' ');
@@ -90,8 +112,71 @@ std::string draw_matrix(std::span<const std::string> outputs, std::span<const st
     written += ' ';
     for (std::size_t j = 0; j < columns.size(); ++j)
       written += cell(static_cast<double>(weights.at({static_cast<Index>(i), static_cast<Index>(j)})), colour);
-    written.erase(written.find_last_not_of(' ') + 1);
-    text += written + '\n';
+    text += without_spaces_behind(written) + '\n';
+  }
+  return text;
+}
+
+std::string draw_regions(std::span<const std::string> outputs, Index rows, Index columns, const Tensor& weights,
+                         TerminalColour colour, Index width) {
+  const auto n = static_cast<Index>(outputs.size()), regions = rows * columns;
+  check_weights(weights, Shape{n, regions});
+  if (n == 0 || regions == 0) return "";
+  const Tensor plain = weights.contiguous();
+  const Index block = 2 * columns, across = std::max<Index>(1, (width + 2) / (block + 2));
+  const auto wide = static_cast<std::size_t>(block);
+  std::string text;
+  for (Index first = 0; first < n; first += across) {
+    const Index last = std::min(n, first + across);
+    std::string words;
+    for (Index i = first; i < last; ++i)
+      words += (i > first ? "  " : "") + fitted(outputs[static_cast<std::size_t>(i)], wide, wide);
+    text += without_spaces_behind(words) + '\n';
+    for (Index row = 0; row < rows; ++row) {
+      std::string line;
+      for (Index i = first; i < last; ++i) {
+        const Real* all = plain.data() + i * regions;
+        const auto largest = static_cast<double>(*std::max_element(all, all + regions));
+        if (i > first) line += "  ";
+        for (const Real* at = all + row * columns; at < all + (row + 1) * columns; ++at)
+          line += cell(largest > 0 ? static_cast<double>(*at) / largest : 0, colour);
+      }
+      text += without_spaces_behind(line) + '\n';
+    }
+  }
+  return text;
+}
+
+std::string draw_document(std::span<const std::string> outputs, std::span<const std::string> words,
+                          const Tensor& weights, TerminalColour colour, Index width) {
+  const auto n = static_cast<Index>(outputs.size()), m = static_cast<Index>(words.size());
+  check_weights(weights, Shape{n, m});
+  const Tensor plain = weights.contiguous();
+  std::string text;
+  for (Index i = 0; i < n; ++i) {
+    text += displayed(outputs[static_cast<std::size_t>(i)]) + '\n';
+    const Real* row = plain.data() + i * m;
+    const double largest = m > 0 ? static_cast<double>(*std::max_element(row, row + m)) : 0;
+    std::string line, shades;
+    Index used = 0;
+    const auto end_line = [&] {
+      text += without_spaces_behind(line) + '\n';
+      if (colour == TerminalColour::none) text += without_spaces_behind(shades) + '\n';
+      line.clear(), shades.clear(), used = 0;
+    };
+    for (Index j = 0; j < m; ++j) {
+      const std::string word = displayed(words[static_cast<std::size_t>(j)]);
+      const Index wide = display_width(word);
+      const double share = largest > 0 ? static_cast<double>(row[j]) / largest : 0;
+      if (used > 0 && used + 1 + wide > width) end_line();
+      if (used > 0) line += ' ', shades += ' ', ++used;
+      shades += std::string(static_cast<std::size_t>(wide), shade(share));
+      line += colour == TerminalColour::none
+                  ? word
+                  : fmt::format("{}\x1b[{}m{}\x1b[0m", background(share, colour), share > 0.5 ? 30 : 97, word);
+      used += wide;
+    }
+    if (used > 0) end_line();
   }
   return text;
 }

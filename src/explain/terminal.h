@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/tensor/tensor.h"
+#include "heed/trace/trace.h"
 
 namespace heed {
 
@@ -19,5 +19,20 @@ TerminalColour terminal_colour_named(const std::string& name);
 // Wide characters take the two columns that a terminal gives them, and nothing in a label can steer the terminal.
 std::string draw_matrix(std::span<const std::string> outputs, std::span<const std::string> inputs,
                         const Tensor& weights, TerminalColour colour);
+
+// A grid of regions as colour blocks, once for each output label with the label above it, several side by side where
+// `width` columns of the terminal have room. weights [outputs, rows × columns]; the lightest region of each block is
+// the one with the largest weight.
+std::string draw_regions(std::span<const std::string> outputs, Index rows, Index columns, const Tensor& weights,
+                         TerminalColour colour, Index width = 100);
+
+// Words as a text wrapped at `width`, once for each output label with the label above it, each word on the colour of
+// its weight; without colour the weights are characters below the words. weights [outputs, words]; the lightest word is
+// the one with the largest weight.
+std::string draw_document(std::span<const std::string> outputs, std::span<const std::string> words,
+                          const Tensor& weights, TerminalColour colour, Index width = 80);
+
+// A trace's alignment in the way that suits its axes, as draw_svg (explain/svg.h) chooses. An Error if it has none.
+std::string draw_terminal(const Trace& trace, TerminalColour colour);
 
 }  // namespace heed

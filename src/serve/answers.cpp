@@ -18,8 +18,6 @@ HttpResponse json_answer(const Json& json) {
 
 Json tensor_description(const char* name) { return {{"name", name}, {"datatype", "BYTES"}, {"shape", {-1}}}; }
 
-const char* side_name(TraceSide side) { return side == TraceSide::source ? "source" : "target"; }
-
 }  // namespace
 
 HttpResponse page_answer(std::string_view html) {
@@ -43,8 +41,8 @@ HttpResponse models_answer(const ModelShelf& models) {
       attentions.push_back(Json{{"name", attention.name},
                                 {"layer", attention.layer},
                                 {"heads", attention.weights.size(0)},
-                                {"rows", side_name(attention.rows)},
-                                {"columns", side_name(attention.columns)}});
+                                {"rows", attention.rows},
+                                {"columns", attention.columns}});
     list.push_back(Json{{"name", model->name()},
                         {"system", model->bundle()->name},
                         {"attention", attention_of(*model->bundle())},

@@ -23,7 +23,7 @@ constexpr std::size_t kLeastShare = 8;  // sentences
 constexpr std::size_t kLongestTrusted = 100;
 
 void add_trust(const TranslationBundle& bundle, Trace& trace) {
-  if (std::max(trace.source.tokens.size(), trace.target.tokens.size()) > kLongestTrusted)
+  if (std::max(trace.row_axis().size(), trace.column_axis().size()) > static_cast<Index>(kLongestTrusted))
     refuse(422, "trust is measured of sentences of at most {} pieces", kLongestTrusted);
   trace.trust = {measure_trust(bundle, trace)};
 }
@@ -125,7 +125,7 @@ JobCount ExplainJob::run(const std::vector<ServiceJob*>& together) const {
   JobCount count;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     count.sentences += 1;
-    count.words += count_words(sources[i]) + count_words(traces[i].target.text);
+    count.words += count_words(sources[i]) + count_words(traces[i].output().text.text);
     jobs[i]->tell_trace(traces[i]);
   }
   return count;

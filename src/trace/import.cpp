@@ -88,10 +88,8 @@ Trace trace_of(const std::string& system, const Printed& printed, std::size_t ro
   };
   fits(rows, target.size(), "rows", "target");
   fits(columns, source.size(), "columns", "source");
-  Trace trace;
+  Trace trace = pair_trace(imported_text(source, columns > source.size()), imported_text(target, rows > target.size()));
   trace.model = place.name, trace.system = system;
-  trace.source = imported_text(source, columns > source.size());
-  trace.target = imported_text(target, rows > target.size());
   trace.alignment = Tensor(Shape{static_cast<Index>(rows), static_cast<Index>(columns)}, Real{0});
   return trace;
 }
@@ -309,7 +307,7 @@ std::vector<Trace> read_fairseq(const ImportText& text) {
                                      {text.dump.name, *sentence.target}},
                                     columns[1], place);
         if (sentence.scores)
-          trace.log_probabilities = fairseq_scores(column(*sentence.scores, 1), trace.target.tokens.size(),
+          trace.log_probabilities = fairseq_scores(column(*sentence.scores, 1), trace.output().text.tokens.size(),
                                                    {text.dump.name, *sentence.scores});
         traces.emplace(*number, std::move(trace));
     }

@@ -1,7 +1,7 @@
 #include "heed/trace/merge.h"
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <numeric>
 
 #include "heed/base/error.h"
@@ -9,41 +9,47 @@
 namespace heed {
 namespace {
 
-// How the tokens of one text become others: which of these each of them goes to, -1 if it goes.
+// How the places of one axis become those of another: which of these each of them goes to, -1 if it goes.
 struct Regrouping {
   std::vector<Index> place;
-  std::vector<TraceToken> tokens;
+  TraceAxis axis;  // as it becomes
 
-  Index size() const { return static_cast<Index>(tokens.size()); }
+  Index size() const { return axis.size(); }
 };
 
-Regrouping words_of(const TraceText& text) {
-  Regrouping result;
+Regrouping as_it_is(const TraceAxis& axis) {
+  Regrouping result{std::vector<Index>(static_cast<std::size_t>(axis.size())), axis};
+  std::iota(result.place.begin(), result.place.end(), Index{0});
+  return result;
+}
+
+Regrouping words_of(const TraceAxis& axis) {
+  const TraceText& text = axis.text;
+  Regrouping result{{}, axis};
+  std::vector<TraceToken>& tokens = result.axis.text.tokens;
+  tokens.clear();
   std::vector<Index> seen(text.words.size(), -1);  // place of each word
   for (const TraceToken& token : text.tokens) {
     if (token.word < 0) {
       result.place.push_back(result.size());
-      result.tokens.push_back(token);
+      tokens.push_back(token);
       continue;
     }
     Index& place = seen[static_cast<std::size_t>(token.word)];
     if (place < 0) {
       place = result.size();
       const TraceWord& word = text.words[static_cast<std::size_t>(token.word)];
-      result.tokens.push_back({word.text, word.begin, word.end, token.word});
+      tokens.push_back({word.text, word.begin, word.end, token.word});
     }
     result.place.push_back(place);
   }
   return result;
 }
 
-Regrouping all_but_the_end(const TraceText& text) {
-  Regrouping result;
-  result.tokens = text.tokens;
-  result.place.resize(text.tokens.size());
-  std::iota(result.place.begin(), result.place.end(), Index{0});
-  if (!text.tokens.empty() && text.tokens.back().word < 0) {
-    result.tokens.pop_back();
+Regrouping all_but_the_end(const TraceAxis& axis) {
+  Regrouping result = as_it_is(axis);
+  if (!axis.text.tokens.empty() && axis.text.tokens.back().word < 0) {
+    result.axis.text.tokens.pop_back();
     result.place.back() = -1;
   }
   return result;
@@ -62,10 +68,11 @@ Tensor regrouped(const Tensor& weights, const Regrouping& rows, const Regrouping
   return result;
 }
 
-// The numbers of each group's tokens, added up or averaged.
+// The numbers of each group's places, added up or averaged.
 std::vector<double> regrouped(const std::vector<double>& numbers, const Regrouping& rows, bool mean) {
   if (numbers.size() != rows.place.size()) return {};
-  std::vector<double> sums(rows.tokens.size(), 0), counts(rows.tokens.size(), 0);
+  const auto groups = static_cast<std::size_t>(rows.size());
+  std::vector<double> sums(groups, 0), counts(groups, 0);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (rows.place[i] >= 0) {
       sums[static_cast<std::size_t>(rows.place[i])] += numbers[i];
@@ -75,17 +82,21 @@ std::vector<double> regrouped(const std::vector<double>& numbers, const Regroupi
   return sums;
 }
 
-Trace regrouped(const Trace& trace, const Regrouping& source, const Regrouping& target) {
+// The trace with each axis regrouped, and all that is about it.
+template <class Regroup>
+Trace regrouped(const Trace& trace, const Regroup& regroup) {
+  std::map<std::string, Regrouping, std::less<>> axes;
   Trace result = trace;
-  const auto side = [&](TraceSide which) -> const Regrouping& { return which == TraceSide::source ? source : target; };
-  result.source.tokens = source.tokens;
-  result.target.tokens = target.tokens;
-  result.alignment = regrouped(trace.alignment, target, source);
-  result.log_probabilities = regrouped(trace.log_probabilities, target, false);
+  for (TraceAxis& each : result.axes) each = axes.emplace(each.name, regroup(each)).first->second.axis;
+  const auto of = [&](const TraceAxis& axis) -> const Regrouping& { return axes.at(axis.name); };
+  if (trace.alignment) result.alignment = regrouped(trace.alignment, of(trace.row_axis()), of(trace.column_axis()));
+  if (!trace.log_probabilities.empty())
+    result.log_probabilities = regrouped(trace.log_probabilities, of(trace.output()), false);
   for (TraceAttention& each : result.attentions)
-    each.weights = regrouped(each.weights, side(each.rows), side(each.columns));
+    each.weights = regrouped(each.weights, of(trace.axis(each.rows)), of(trace.axis(each.columns)));
   std::erase_if(result.attentions, [](const TraceAttention& each) { return !each.weights; });
-  for (TraceTrust& trust : result.trust) trust.entropy = regrouped(trust.entropy, target, true);
+  for (TraceTrust& trust : result.trust)
+    if (!trust.entropy.empty()) trust.entropy = regrouped(trust.entropy, of(trace.row_axis()), true);
   return result;
 }
 
@@ -102,24 +113,37 @@ void rescale_rows(Tensor& weights) {
 
 }  // namespace
 
-Trace by_words(const Trace& trace) { return regrouped(trace, words_of(trace.source), words_of(trace.target)); }
+Trace by_words(const Trace& trace) {
+  return regrouped(trace, [](const TraceAxis& axis) { return is_text(axis.kind) ? words_of(axis) : as_it_is(axis); });
+}
 
 Trace without_end(const Trace& trace, RowSums sums) {
-  Trace result = regrouped(trace, all_but_the_end(trace.source), all_but_the_end(trace.target));
+  Trace result = regrouped(
+      trace, [](const TraceAxis& axis) { return is_text(axis.kind) ? all_but_the_end(axis) : as_it_is(axis); });
   if (sums == RowSums::rescaled_to_one) {
-    rescale_rows(result.alignment);
-    for (TraceAttention& each : result.attentions) rescale_rows(each.weights);
+    const auto has_ends = [](const TraceAxis& axis) { return is_text(axis.kind); };
+    if (result.alignment && has_ends(result.column_axis())) rescale_rows(result.alignment);
+    for (TraceAttention& each : result.attentions)
+      if (has_ends(result.axis(each.columns))) rescale_rows(each.weights);
   }
   return result;
 }
 
+Trace with_joined_frames(const Trace& trace, Index most) {
+  require(most > 0, "[trace] frames cannot be joined to {}", most);
+  return regrouped(trace, [most](const TraceAxis& axis) {
+    Regrouping result = as_it_is(axis);
+    if (axis.kind != Kind::sound || axis.size() <= most) return result;
+    const Index together = (axis.size() + most - 1) / most;
+    for (Index& place : result.place) place /= together;
+    result.axis.rows = (axis.size() + together - 1) / together, result.axis.columns = 1;
+    result.axis.frame_seconds *= static_cast<double>(together);
+    return result;
+  });
+}
+
 WordAlignment alignment_of(const Trace& trace) {
-  const auto texts = [](const TraceText& text) {
-    std::vector<std::string> words;
-    for (const TraceToken& token : text.tokens) words.push_back(token.text);
-    return words;
-  };
-  WordAlignment result{texts(trace.source), texts(trace.target), trace.alignment};
+  WordAlignment result{labels_of(trace.column_axis()), labels_of(trace.row_axis()), trace.alignment};
   // A sentence of nothing, without its end, has no weights.
   const Shape shape{static_cast<Index>(result.target.size()), static_cast<Index>(result.source.size())};
   if (!result.weights && shape.size() == 0) result.weights = Tensor(shape);

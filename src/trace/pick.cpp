@@ -10,10 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr const char* kToSource = "decoder.source";
-constexpr const char* kEncoderSelf = "encoder.self";
-
-// "decoder.source" of "decoder.layer3.source".
+// "decoder.source" of "decoder.layer3.source": what a person calls the attentions of all layers.
 std::string kind_of(const std::string& name) {
   const std::size_t at = name.find(".layer");
   if (at == std::string::npos) return name;
@@ -69,18 +66,38 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return result;
 }
 
-// The attentions of a name or kind, by layer.
-std::vector<const TraceAttention*> all_of(const Trace& trace, const std::string& name) {
-  std::vector<const TraceAttention*> found;
+using Layers = std::vector<const TraceAttention*>;  // the first first
+
+void sort_by_layer(Layers& layers) {
+  std::stable_sort(layers.begin(), layers.end(), [](const auto* a, const auto* b) { return a->layer < b->layer; });
+}
+
+// The attentions of a name or kind, all between the same axes.
+Layers all_named(const Trace& trace, const std::string& name) {
+  Layers found;
   std::vector<std::string> known;
   for (const TraceAttention& each : trace.attentions) {
     if (each.name == name || kind_of(each.name) == name) found.push_back(&each);
     for (const std::string& own : {kind_of(each.name), each.name})
       if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
   }
-  require(!known.empty(), "[explain] the model {} has no attention", trace.model);
   require(!found.empty(), "[explain] there is no attention {}{}", name, did_you_mean(name, known));
-  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return a->layer < b->layer; });
+  const TraceAttention& first = *found.front();
+  for (const TraceAttention* each : found)
+    require(each->rows == first.rows && each->columns == first.columns,
+            "[explain] {} is from {} to {} in layer {} and from {} to {} in layer {}; name one of them", name,
+            first.rows, first.columns, first.layer, each->rows, each->columns, each->layer);
+  sort_by_layer(found);
+  return found;
+}
+
+// The attentions from one axis to another, or to itself.
+Layers all_between(const Trace& trace, const std::string& rows, const std::string& columns) {
+  Layers found;
+  for (const TraceAttention& each : trace.attentions)
+    if (each.rows == rows && each.columns == columns) found.push_back(&each);
+  require(!found.empty(), "[explain] the model {} has no attention from {} to {}", trace.model, rows, columns);
+  sort_by_layer(found);
   return found;
 }
 
@@ -105,8 +122,9 @@ Tensor without_begin(const Tensor& weights) {
   return result;
 }
 
-Tensor rolled_out(const std::vector<const TraceAttention*>& layers, const std::string& head) {
-  const bool decoder = layers.front()->rows == TraceSide::target;
+// Of self-attentions. That of the output is a decoder's.
+Tensor rolled_out(const Trace& trace, const Layers& layers, const std::string& head) {
+  const bool decoder = layers.front()->rows == trace.output().name;
   std::vector<Tensor> each;
   for (const TraceAttention* layer : layers) {
     const Tensor weights = one_of_heads(*layer, head);
@@ -139,18 +157,20 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
   result.attentions.clear();
   if (!asked && !pick.rollout) return result;
 
-  TraceSide rows = TraceSide::target, columns = TraceSide::source;
+  require(!trace.attentions.empty(), "[explain] the model {} has no attention", trace.model);
+  result.rows = trace.row_axis().name, result.columns = trace.column_axis().name;
   if (asked) {
-    const std::string name = pick.attention.empty() ? kToSource : pick.attention;
-    std::vector<const TraceAttention*> layers = all_of(trace, name);
+    Layers layers =
+        pick.attention.empty() ? all_between(trace, result.rows, result.columns) : all_named(trace, pick.attention);
+    const std::string name = pick.attention.empty() ? kind_of(layers.front()->name) : pick.attention;
     if (!pick.layer.empty() && pick.layer != "mean") {
       const Index number = numbered(pick.layer, layers.back()->layer, "layer", name);
       std::erase_if(layers, [number](const TraceAttention* each) { return each->layer != number; });
       require(!layers.empty(), "[explain] there is no layer {} of {}", number, name);
     }
-    rows = layers.front()->rows, columns = layers.front()->columns;
-    if (rows == columns && pick.rollout) {
-      result.alignment = rolled_out(layers, pick.head);
+    result.rows = layers.front()->rows, result.columns = layers.front()->columns;
+    if (result.rows == result.columns && pick.rollout) {
+      result.alignment = rolled_out(trace, layers, pick.head);
     } else {
       std::vector<Tensor> each;
       each.reserve(layers.size());
@@ -158,14 +178,13 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
       result.alignment = mean_of(each);
     }
   }
-  if (pick.rollout && rows != columns) {
+  if (pick.rollout && result.rows != result.columns) {
     require(static_cast<bool>(result.alignment), "[explain] the model {} has no attention", trace.model);
-    result.alignment = product(result.alignment.contiguous(), rolled_out(all_of(trace, kEncoderSelf), "mean"));
+    const Layers below = all_between(trace, result.columns, result.columns);
+    result.alignment = product(result.alignment.contiguous(), rolled_out(trace, below, "mean"));
   }
-  const auto text = [&trace](TraceSide side) { return side == TraceSide::source ? trace.source : trace.target; };
-  result.source = text(columns), result.target = text(rows);
   result.trust.clear();  // it is about the alignment
-  if (rows == TraceSide::source) result.log_probabilities.clear(), result.beam.clear();
+  if (result.rows != trace.output().name) result.log_probabilities.clear(), result.choices.clear(), result.beam.clear();
   return result;
 }
 
@@ -173,10 +192,12 @@ std::vector<HeadError> heads_by_error(std::span<const Trace> traces, std::span<c
   require(traces.size() == gold.size() && !traces.empty(), "[explain] {} gold alignments for {} sentences", gold.size(),
           traces.size());
   std::vector<HeadError> heads;
-  for (const TraceAttention& each : traces.front().attentions)
-    if (each.rows == TraceSide::target && each.columns == TraceSide::source)
+  const Trace& first = traces.front();
+  const std::string output = first.output().name, input = first.axes.front().name;
+  for (const TraceAttention& each : first.attentions)
+    if (each.rows == output && each.columns == input)
       for (Index head = 1; head <= each.weights.size(0); ++head) heads.push_back({each.name, head, 0});
-  require(!heads.empty(), "[explain] the model {} has no attention to the source", traces.front().model);
+  require(!heads.empty(), "[explain] the model {} has no attention to the {}", first.model, input);
   for (HeadError& head : heads) {
     AlignmentCounts counts;
     for (std::size_t i = 0; i < traces.size(); ++i) {

@@ -13,17 +13,17 @@ namespace heed {
 
 struct AttentionPick {
   // "decoder.layer3.source"; "decoder.source" or "encoder.self": that of every layer; empty: the model's own alignment,
-  // or decoder.source if a layer or a head is asked for.
+  // or, if a layer or a head is asked for, the attentions between its axes.
   std::string attention = {};
   std::string layer = {};  // a number from 1, "mean" or empty: the mean over the layers
   std::string head = {};   // a number from 1, "max" (the largest of the heads' weights), "mean" or empty
   bool rollout = false;
 };
 
-// The trace with what was picked for its alignment, and no other attention. Its source is the text of the columns, its
-// target that of the rows: for an encoder's attention to itself both are the source. With `rollout`, the layers of a
-// self-attention are multiplied (below), and an attention to the source goes on through those of the encoder, to the
-// words themselves. An unknown name, layer or head is an Error with those that there are.
+// The trace with what was picked for its alignment, between the axes of that attention, and no other attention. What
+// is about the output goes where the output does not look. With `rollout`, the layers of a self-attention are
+// multiplied (below), and an attention to an input goes on through the self-attentions of that input, to its words
+// themselves. An unknown name, layer or head is an Error with those that there are.
 Trace picked(const Trace& trace, const AttentionPick& pick);
 
 // Abnar, Zuidema 2020, Quantifying attention flow in transformers: attention rollout.
@@ -37,8 +37,8 @@ struct HeadError {
   Index head = 1;    // from 1
   double error = 0;  // AER
 };
-// Every head that looks at the source, the one with the smallest error first. The traces are of the right translations,
-// with all attentions; gold links are between their words, one list a trace.
+// Every head with which the output looks at the first input, the one with the smallest error first. The
+// traces are of the right translations, with all attentions; gold links are between their words, one list per trace.
 std::vector<HeadError> heads_by_error(std::span<const Trace> traces, std::span<const AlignmentLinks> gold);
 
 }  // namespace heed

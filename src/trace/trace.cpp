@@ -30,11 +30,13 @@ bool is_preview(std::string_view url) {
 std::vector<std::string> labels_of(const TraceAxis& axis) {
   std::vector<std::string> labels;
   for (Index i = 0; i < axis.size(); ++i) {
-    switch (axis.kind) {
-      case Kind::image: labels.push_back(fmt::format("{},{}", i / axis.columns + 1, i % axis.columns + 1)); break;
-      case Kind::sound: labels.push_back(fmt::format("{:.3g} s", static_cast<double>(i) * axis.frame_seconds)); break;
-      default: labels.push_back(axis.text.tokens[static_cast<std::size_t>(i)].text);
-    }
+    if (axis.kind == Kind::image)
+      labels.push_back(fmt::format("{},{}", i / axis.columns + 1, i % axis.columns + 1));
+    else if (axis.kind == Kind::sound)
+      labels.push_back(axis.frame_seconds > 0 ? fmt::format("{:.3g} s", static_cast<double>(i) * axis.frame_seconds)
+                                              : fmt::format("frame {}", i + 1));
+    else
+      labels.push_back(axis.text.tokens[static_cast<std::size_t>(i)].text);
   }
   return labels;
 }

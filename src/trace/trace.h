@@ -2,11 +2,13 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "heed/data/sample.h"
 #include "heed/tensor/tensor.h"
 
-// What a model attended to while it wrote one output: the plain data that every picture, file and page is made from.
+// What a model attended to while it gave one output: the plain data that every picture, file and page is made from.
 // docs/trace.schema.json describes the same as JSON.
 
 namespace heed {
@@ -30,16 +32,39 @@ struct TraceText {
   std::vector<TraceWord> words;
 };
 
-enum class TraceSide { source, target };
+// One of the things that a trace is about: an input, or what the model gave.
+struct TraceAxis {
+  std::string name;  // "source", "premise", "image", "label"
+  Kind kind = Kind::text;
+  TraceText text = {};          // of a text, a document or a label, whose tokens are the labels
+  Index rows = 0, columns = 0;  // of an image: its grid of regions, row by row; of a sound: frames, and 1
+  double frame_seconds = 0;     // of a sound: from one frame to the next
+  std::string preview = {};     // of an image: a small copy of it as a data: URL (see is_preview); may be empty
 
-// The weights of one attention of the model: how each row's token looked at the columns' tokens. A decoder's attention
-// to its own words is that of the token being written to those before it; what is missing from a row was on the begin
-// of the sentence.
+  // Places along the axis: tokens, regions or frames.
+  Index size() const;
+};
+
+// Whether a preview holds the bytes of a picture and nothing else: "data:image/png;base64,...", or jpeg, webp or gif.
+bool is_preview(std::string_view url);
+// What each place of an axis is called: the token's text, "2,3" for the region of the second row and third column,
+// "0.4 s" for the frame that begins then, or "frame 3" where it is not known when.
+std::vector<std::string> labels_of(const TraceAxis& axis);
+
+// The weights of one attention of the model: how each place of one axis looked at the places of another. A decoder's
+// attention to its own words is that of the token being written to those before it; what is missing from a row was on
+// the begin of the sentence.
 struct TraceAttention {
-  std::string name;  // "decoder.layer1.source"
-  Index layer = 1;   // from 1
-  TraceSide rows = TraceSide::target, columns = TraceSide::source;
-  Tensor weights;  // [heads, rows, columns]
+  std::string name;                                 // "decoder.layer1.source"
+  Index layer = 1;                                  // from 1
+  std::string rows = "target", columns = "source";  // names of axes
+  Tensor weights;                                   // [heads, rows, columns]
+};
+
+// One of the labels that a model chose from.
+struct TraceChoice {
+  std::string label;
+  double probability = 0;
 };
 
 // One of the hypotheses that a beam search kept at a step.
@@ -56,24 +81,40 @@ struct TraceHypothesis {
 struct TraceTrust {
   static constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-  std::vector<double> entropy = {};  // of each target token's row, in nats
-  double gradient_agreement =
-      kNotMeasured;  // mean over target tokens of Kendall's τ of weights and |gradient × weight|
-  double leave_one_out_agreement = kNotMeasured;  // the same with what leaving out each source token changes
+  std::vector<double> entropy = {};               // of each row of the alignment, in nats
+  double gradient_agreement = kNotMeasured;       // mean over rows of Kendall's τ of weights and |gradient × weight|
+  double leave_one_out_agreement = kNotMeasured;  // the same with what leaving out each column changes
   double comprehensiveness = kNotMeasured;  // how much the output's probability falls without what got most weight
   double sufficiency = kNotMeasured;        // how much it falls with nothing but that
-  double alignment_error = kNotMeasured;    // AER against a given gold alignment
+  // The same two for weights in random order: the baseline beside which they are read.
+  double random_comprehensiveness = kNotMeasured, random_sufficiency = kNotMeasured;
+  double alignment_error = kNotMeasured;  // AER against a given gold alignment
 };
 
 struct Trace {
   std::string model;   // name under which the model was loaded
   std::string system;  // "transformer", "rnnsearch", or the toolkit that a trace was imported from
-  TraceText source, target;
-  Tensor alignment;                        // [target tokens, source tokens]: the model's own; empty without attention
-  std::vector<double> log_probabilities;   // of each target token
+  std::string job = "translation";
+  std::vector<TraceAxis> axes;             // the inputs in the job's order, then the output
+  std::string rows, columns;               // axes of the alignment; empty without one
+  Tensor alignment;                        // [rows, columns]: the model's own; empty without attention
+  std::vector<double> log_probabilities;   // of each token of the output; empty of a label
+  std::vector<TraceChoice> choices;        // labels with their probabilities, most probable first; empty of words
   std::vector<TraceAttention> attentions;  // every attention of the model that was asked for
-  std::vector<std::vector<TraceHypothesis>> beam;  // a list a step; empty unless asked for
+  std::vector<std::vector<TraceHypothesis>> beam;  // a list per step; empty unless asked for
   std::vector<TraceTrust> trust;                   // one, or none where nothing was measured
+
+  // The axis of a name; an Error with the nearest known name where there is none.
+  const TraceAxis& axis(std::string_view name) const;
+  TraceAxis& axis(std::string_view name);
+  // The last axis. A trace without axes is an Error here and below.
+  const TraceAxis& output() const;
+  // Those of the alignment; without one the output, and the first axis.
+  const TraceAxis& row_axis() const;
+  const TraceAxis& column_axis() const;
 };
+
+// A trace of two texts: axes "source" and "target", and the alignment between them target by source.
+Trace pair_trace(TraceText source, TraceText target);
 
 }  // namespace heed

@@ -2,22 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-
-#include "heed/base/error.h"
-#include "heed/base/utf8.h"
-#include "heed/store/safetensors_header.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr const char* kFormat = "heed-trace";
-constexpr int kVersion = 1;
-
-// Writing ------------------------------------------------------------------------------------------------------------
 
 std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -62,31 +52,57 @@ void write_name(std::string& out, const char* name) { fmt::format_to(std::back_i
 
 bool writable(const Tensor& weights) { return weights && weights.size() > 0 && all_finite(weights.values()); }
 
+void write_field(std::string& out, const char* name, const std::string& text) {
+  write_name(out, name);
+  out += quoted(text);
+}
+
 void write_optional(std::string& out, const char* name, double number) {
   if (!std::isfinite(number)) return;
   write_name(out, name);
   write_number(out, number);
 }
 
-void write_text(std::string& out, const TraceText& text) {
-  out += "{\"text\":" + quoted(text.text) + ",\"tokens\":";
+// ,"text":...,"tokens":[...],"words":[...]
+void write_text_fields(std::string& out, const TraceText& text) {
+  write_field(out, "text", text.text);
+  write_name(out, "tokens");
   write_list(out, static_cast<Index>(text.tokens.size()), [&](std::string& to, Index i) {
     const TraceToken& token = text.tokens[static_cast<std::size_t>(i)];
     to += fmt::format(R"({{"text":{},"begin":{},"end":{},"word":{}}})", quoted(token.text), token.begin, token.end,
                       token.word);
   });
-  out += ",\"words\":";
+  write_name(out, "words");
   write_list(out, static_cast<Index>(text.words.size()), [&](std::string& to, Index i) {
     const TraceWord& word = text.words[static_cast<std::size_t>(i)];
     to += fmt::format(R"({{"text":{},"begin":{},"end":{}}})", quoted(word.text), word.begin, word.end);
   });
-  out += '}';
+}
+
+// The fields that were written, each with a comma before it, as an object.
+std::string object_of(const std::string& fields) { return '{' + (fields.empty() ? fields : fields.substr(1)) + '}'; }
+
+void write_axis(std::string& out, const TraceAxis& axis) {
+  std::string fields;
+  write_field(fields, "name", axis.name);
+  write_field(fields, "kind", name_of(axis.kind));
+  switch (axis.kind) {
+    case Kind::image:
+      fields += fmt::format(R"(,"rows":{},"columns":{})", axis.rows, axis.columns);
+      if (is_preview(axis.preview)) write_field(fields, "preview", axis.preview);
+      break;
+    case Kind::sound:
+      fields += fmt::format(R"(,"rows":{})", axis.size());
+      write_optional(fields, "frame_seconds", axis.frame_seconds);
+      break;
+    default: write_text_fields(fields, axis.text);
+  }
+  out += object_of(fields);
 }
 
 void write_attention(std::string& out, const TraceAttention& attention) {
-  const auto side = [](TraceSide which) { return which == TraceSide::source ? "source" : "target"; };
-  out += fmt::format(R"({{"name":{},"layer":{},"rows":"{}","columns":"{}","weights":)", quoted(attention.name),
-                     attention.layer, side(attention.rows), side(attention.columns));
+  out += fmt::format(R"({{"name":{},"layer":{},"rows":{},"columns":{},"weights":)", quoted(attention.name),
+                     attention.layer, quoted(attention.rows), quoted(attention.columns));
   const Tensor weights = attention.weights.contiguous();
   write_weights(out, weights.data(), weights.shape());
   out += '}';
@@ -109,208 +125,64 @@ void write_trust(std::string& out, const TraceTrust& trust) {
   write_optional(fields, "leave_one_out_agreement", trust.leave_one_out_agreement);
   write_optional(fields, "comprehensiveness", trust.comprehensiveness);
   write_optional(fields, "sufficiency", trust.sufficiency);
+  write_optional(fields, "random_comprehensiveness", trust.random_comprehensiveness);
+  write_optional(fields, "random_sufficiency", trust.random_sufficiency);
   write_optional(fields, "alignment_error", trust.alignment_error);
-  out += '{' + (fields.empty() ? fields : fields.substr(1)) + '}';
+  out += object_of(fields);
 }
 
-// Reading ------------------------------------------------------------------------------------------------------------
-
-constexpr int kDeepest = 16;           // nesting; a trace needs 5
-constexpr double kLargest = 1e30;      // of numbers: all fit a float
-constexpr Index kLongest = 1'000'000;  // of counts and places
-
-// A value and where it stands, for messages.
-class Value {
- public:
-  Value(const Json& json, const std::string& file, std::string path = "")
-      : json_(json), file_(file), path_(std::move(path)) {}
-
-  // A field of an object; an Error if it is missing.
-  Value operator[](const char* name) const {
-    check_object();
-    const auto field = json_.find(name);
-    require(field != json_.end(), "{}: {} is missing", file_, inside(name));
-    return {*field, file_, inside(name)};
-  }
-  bool has(const char* name) const {
-    check_object();
-    return json_.contains(name);
-  }
-  Value operator[](std::size_t i) const { return {json_[i], file_, fmt::format("{}[{}]", path_, i)}; }
-  std::size_t size() const {
-    require(json_.is_array(), "{}: {} must be a list", file_, shown());
-    return json_.size();
-  }
-  // A list of exactly so many.
-  void check_size(Index count, const char* of_what) const {
-    require(static_cast<Index>(size()) == count, "{}: {} has {} items, but there are {} {}", file_, shown(), size(),
-            count, of_what);
-  }
-  std::string text() const {
-    require(json_.is_string(), "{}: {} must be text", file_, shown());
-    return json_.get<std::string>();
-  }
-  bool truth() const {
-    require(json_.is_boolean(), "{}: {} must be true or false", file_, shown());
-    return json_.get<bool>();
-  }
-  double number() const {
-    require(json_.is_number(), "{}: {} must be a number", file_, shown());
-    const double x = json_.get<double>();
-    require(std::abs(x) <= kLargest, "{}: {} is too large", file_, shown());
-    return x;
-  }
-  Index whole(Index least, Index most) const {
-    require(json_.is_number_integer(), "{}: {} must be a whole number", file_, shown());
-    const bool huge = json_.is_number_unsigned() && json_.get<std::uint64_t>() > static_cast<std::uint64_t>(kLongest);
-    const Index x = huge ? kLongest + 1 : json_.get<Index>();
-    require(x >= least && x <= most, "{}: {} is {}, not in {}..{}", file_, shown(), json_.dump(), least, most);
-    return x;
-  }
-  std::vector<double> numbers(Index count, const char* of_what) const {
-    check_size(count, of_what);
-    std::vector<double> list;
-    for (std::size_t i = 0; i < size(); ++i) list.push_back((*this)[i].number());
-    return list;
-  }
-  // A row of a matrix; paths are made up only for messages.
-  void row(Real* to) const {
-    for (std::size_t i = 0; i < json_.size(); ++i) {
-      const Json& item = json_[i];
-      if (!item.is_number() || !(std::abs(item.get<double>()) <= kLargest)) (void)(*this)[i].number();
-      to[i] = static_cast<Real>(item.get<double>());
-    }
-  }
-  template <class... Args>
-  [[noreturn]] void wrong(fmt::format_string<Args...> text, Args&&... args) const {
-    fail("{}: {} {}", file_, shown(), fmt::format(text, std::forward<Args>(args)...));
-  }
-
- private:
-  void check_object() const { require(json_.is_object(), "{}: {} must be an object", file_, shown()); }
-  std::string inside(const char* name) const { return path_.empty() ? name : path_ + "." + name; }
-  std::string shown() const { return path_.empty() ? "it" : path_; }
-
-  const Json& json_;
-  const std::string& file_;
-  std::string path_;
-};
-
-TraceText read_text(const Value& value) {
-  TraceText result;
-  result.text = value["text"].text();
-  const auto length = static_cast<Index>(count_characters(result.text));
-  const auto place = [length](const Value& from, auto& to) {
-    to.text = from["text"].text();
-    to.begin = from["begin"].whole(0, length);
-    to.end = from["end"].whole(to.begin, length);
+// Version 1 has two texts, the source and the target, and an alignment between them.
+bool fits_version_1(const Trace& trace) {
+  const auto is_side = [](const TraceAxis& axis, const char* name) {
+    return axis.name == name && axis.kind == Kind::text;
   };
-  const Value words = value["words"], tokens = value["tokens"];
-  for (std::size_t i = 0; i < words.size(); ++i) place(words[i], result.words.emplace_back());
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    TraceToken& token = result.tokens.emplace_back();
-    place(tokens[i], token);
-    token.word = tokens[i]["word"].whole(-1, static_cast<Index>(result.words.size()) - 1);
+  return trace.axes.size() == 2 && is_side(trace.axes[0], "source") && is_side(trace.axes[1], "target") &&
+         trace.row_axis().name == "target" && trace.column_axis().name == "source" && trace.choices.empty();
+}
+
+void write_sides(std::string& out, const Trace& trace) {
+  if (trace.job != Trace().job) write_field(out, "job", trace.job);
+  for (const TraceAxis& axis : trace.axes) {
+    write_name(out, axis.name.c_str());
+    out += to_json(axis.text);
   }
-  return result;
 }
 
-// A matrix is checked to be as large as it should be before memory is taken for it: empty rows cost a file little.
-void check_matrix(const Value& value, Index rows, Index columns) {
-  value.check_size(rows, "tokens of its rows");
-  for (std::size_t i = 0; i < value.size(); ++i) value[i].check_size(columns, "tokens of its columns");
-}
-void read_matrix(const Value& value, Real* to, Index columns) {
-  for (std::size_t i = 0; i < value.size(); ++i) value[i].row(to + static_cast<Index>(i) * columns);
-}
-
-TraceSide read_side(const Value& value) {
-  const std::string side = value.text();
-  if (side == "source") return TraceSide::source;
-  if (side != "target") value.wrong("must be source or target, not {}", Quoted{side});
-  return TraceSide::target;
+void write_axes(std::string& out, const Trace& trace) {
+  write_field(out, "job", trace.job);
+  write_name(out, "axes");
+  write_list(out, static_cast<Index>(trace.axes.size()),
+             [&](std::string& to, Index i) { write_axis(to, trace.axes[static_cast<std::size_t>(i)]); });
+  if (!trace.rows.empty()) write_field(out, "alignment_rows", trace.rows);
+  if (!trace.columns.empty()) write_field(out, "alignment_columns", trace.columns);
 }
 
-TraceAttention read_attention(const Value& value, const Trace& trace) {
-  TraceAttention result;
-  result.name = value["name"].text();
-  result.layer = value["layer"].whole(1, kLongest);
-  result.rows = read_side(value["rows"]);
-  result.columns = read_side(value["columns"]);
-  const auto count = [&trace](TraceSide side) {
-    return static_cast<Index>((side == TraceSide::source ? trace.source : trace.target).tokens.size());
-  };
-  const Index rows = count(result.rows), columns = count(result.columns);
-  const Value weights = value["weights"];
-  const auto heads = static_cast<Index>(weights.size());
-  if (heads == 0) weights.wrong("is empty; there is at least one head");
-  for (std::size_t head = 0; head < weights.size(); ++head) check_matrix(weights[head], rows, columns);
-  result.weights = Tensor(Shape{heads, rows, columns});
-  for (std::size_t head = 0; head < weights.size(); ++head)
-    read_matrix(weights[head], result.weights.data() + static_cast<Index>(head) * rows * columns, columns);
-  return result;
-}
-
-std::vector<std::vector<TraceHypothesis>> read_beam(const Value& value) {
-  std::vector<std::vector<TraceHypothesis>> beam;
-  const auto optional = [](const Value& from, const char* name) {
-    return from.has(name) ? from[name].number() : -std::numeric_limits<double>::infinity();
-  };
-  for (std::size_t step = 0; step < value.size(); ++step) {
-    const Value list = value[step];
-    const Index before = step == 0 ? 1 : static_cast<Index>(beam.back().size());
-    beam.emplace_back();
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const Value from = list[i];
-      beam.back().push_back({from["token"].text(), from["from"].whole(0, before - 1), optional(from, "log_probability"),
-                             optional(from, "score"), from["ended"].truth(), from["chosen"].truth()});
-    }
-  }
-  return beam;
-}
-
-TraceTrust read_trust(const Value& value, Index tokens) {
-  const auto optional = [&value](const char* name) {
-    return value.has(name) ? value[name].number() : std::numeric_limits<double>::quiet_NaN();
-  };
-  TraceTrust trust;
-  if (value.has("entropy")) trust.entropy = value["entropy"].numbers(tokens, "tokens of the target");
-  trust.gradient_agreement = optional("gradient_agreement");
-  trust.leave_one_out_agreement = optional("leave_one_out_agreement");
-  trust.comprehensiveness = optional("comprehensiveness");
-  trust.sufficiency = optional("sufficiency");
-  trust.alignment_error = optional("alignment_error");
-  return trust;
-}
-
-Json parsed(std::string_view text, const std::string& file) {
-  const auto not_too_deep = [&file](int depth, Json::parse_event_t, const Json&) {
-    require(depth <= kDeepest, "{}: it is nested too deeply to be a trace", file);
-    return true;
-  };
-  try {
-    return Json::parse(text, not_too_deep);
-  } catch (const Json::parse_error& error) {
-    fail("{}: it is not valid JSON at byte {}", file, error.byte);
-  } catch (const Json::exception&) {
-    fail("{}: it has a number that is too large", file);
-  }
+void write_choices(std::string& out, const std::vector<TraceChoice>& choices) {
+  const auto finite = [](const TraceChoice& choice) { return std::isfinite(choice.probability); };
+  if (choices.empty() || !std::ranges::all_of(choices, finite)) return;
+  write_name(out, "choices");
+  write_list(out, static_cast<Index>(choices.size()), [&](std::string& to, Index i) {
+    const TraceChoice& choice = choices[static_cast<std::size_t>(i)];
+    to += fmt::format(R"({{"label":{},"probability":{:.5g}}})", quoted(choice.label), choice.probability);
+  });
 }
 
 }  // namespace
 
 std::string to_json(const TraceText& text) {
-  std::string out;
-  write_text(out, text);
-  return out;
+  std::string fields;
+  write_text_fields(fields, text);
+  return object_of(fields);
 }
 
 std::string to_json(const Trace& trace) {
-  std::string out = fmt::format(R"({{"format":"{}","version":{},"model":{},"system":{},"source":)", kFormat, kVersion,
+  const bool sides = fits_version_1(trace);
+  std::string out = fmt::format(R"({{"format":"{}","version":{},"model":{},"system":{})", kTraceFormat, sides ? 1 : 2,
                                 quoted(trace.model), quoted(trace.system));
-  write_text(out, trace.source);
-  write_name(out, "target");
-  write_text(out, trace.target);
+  if (sides)
+    write_sides(out, trace);
+  else
+    write_axes(out, trace);
   if (const Tensor weights = trace.alignment.contiguous(); writable(weights)) {
     write_name(out, "alignment");
     write_weights(out, weights.data(), weights.shape());
@@ -319,6 +191,7 @@ std::string to_json(const Trace& trace) {
     write_name(out, "log_probabilities");
     write_numbers(out, std::span<const double>(trace.log_probabilities));
   }
+  write_choices(out, trace.choices);
   std::vector<const TraceAttention*> attentions;
   for (const TraceAttention& each : trace.attentions)
     if (writable(each.weights.contiguous())) attentions.push_back(&each);
@@ -340,42 +213,6 @@ std::string to_json(const Trace& trace) {
     write_trust(out, trace.trust.front());
   }
   return out + '}';
-}
-
-Trace trace_from_json(std::string_view json, const std::string& name) {
-  const Json all = parsed(json, name);
-  const Value value(all, name);
-  require(all.is_object() && all.contains("format") && all["format"] == kFormat,
-          "{}: it is no trace: \"format\" is not \"{}\"", name, kFormat);
-  const Index version = value["version"].whole(1, kLongest);
-  require(version == kVersion, "{}: its version is {}, and this program knows {}", name, version, kVersion);
-  Trace trace;
-  trace.model = value["model"].text();
-  trace.system = value["system"].text();
-  trace.source = read_text(value["source"]);
-  trace.target = read_text(value["target"]);
-  const Index rows = static_cast<Index>(trace.target.tokens.size()),
-              columns = static_cast<Index>(trace.source.tokens.size());
-  if (value.has("alignment")) {
-    const Value weights = value["alignment"];
-    check_matrix(weights, rows, columns);
-    if (rows * columns > 0) {
-      trace.alignment = Tensor(Shape{rows, columns});
-      read_matrix(weights, trace.alignment.data(), columns);
-    }
-  }
-  if (value.has("log_probabilities"))
-    trace.log_probabilities = value["log_probabilities"].numbers(rows, "tokens of the target");
-  if (value.has("attentions")) {
-    const Value list = value["attentions"];
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      TraceAttention attention = read_attention(list[i], trace);
-      if (attention.weights.size() > 0) trace.attentions.push_back(std::move(attention));
-    }
-  }
-  if (value.has("beam")) trace.beam = read_beam(value["beam"]);
-  if (value.has("trust")) trace.trust.push_back(read_trust(value["trust"], rows));
-  return trace;
 }
 
 }  // namespace heed

@@ -5,14 +5,19 @@
 
 #include "heed/trace/trace.h"
 
-// Traces as JSON, version 1; docs/trace.schema.json describes it.
+// Traces as JSON; docs/trace.schema.json describes it. Version 1 is that of two texts, a "source" and a "target", with
+// an alignment between them; version 2 has axes of any number and kind.
 
 namespace heed {
 
-// On one line, numbers with at most 5 significant digits. What is empty or was not measured is left out, and so is a
-// matrix or list with a number that is not finite. Bytes that are not UTF-8 are replaced.
+inline constexpr const char* kTraceFormat = "heed-trace";
+inline constexpr int kTraceVersion = 2;  // the newest
+
+// In the oldest version that holds the trace, on one line, numbers with at most 5 significant digits. What is empty or
+// was not measured is left out, and so is a matrix or list with a number that is not finite. Bytes that are not UTF-8
+// are replaced.
 std::string to_json(const Trace& trace);
-// The object that stands for one side of a trace.
+// The object that stands for a text in version 1.
 std::string to_json(const TraceText& text);
 
 // A trace out of JSON. What is broken, of another type or size than the rest needs, or nested without end, is an Error

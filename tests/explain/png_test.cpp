@@ -75,11 +75,25 @@ TEST(DrawPng, TheMatrixHasItsCellsAndItsLabels) {
   EXPECT_GT(written, 30U);
 }
 
+TEST(DrawPng, APreviewIsDrawn) {
+  // One pixel, blue.
+  const std::string url =
+      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYPgPAAEDAQAIicLsAA"
+      "AAAElFTkSuQmCC";
+  const std::string svg = draw_regions_svg({"", {"a"}, 1, 1, url, Tensor(Shape{1, 1}, Real{0})});
+  const Image image = read_png(draw_png(svg, {.scale = 1}));
+  EXPECT_EQ(image.at(80, 100), (Pixel{0, 0, 255, 255}));
+}
+
 TEST(DrawPng, ErrorsSayWhatIsWrong) {
   EXPECT_TRUE(message_of([] { draw_png("<svg"); }).starts_with("[png] this is no SVG drawing: "));
   EXPECT_EQ(message_of([] { draw_png(kSquare, {.scale = 5000}); }),
-            "[png] a picture of 50000 × 30000 pixels cannot be drawn; choose another scale than 5000");
-  EXPECT_TRUE(message_of([] { draw_png(kSquare, {.scale = 0}); }).starts_with("[png] a picture of 0 × 0 pixels"));
+            "[png] a picture of 50000 × 30000 pixels cannot be drawn; it may have 32767 on a side and 134217728 in "
+            "all, and the scale is 5000");
+  EXPECT_EQ(message_of([] { check_png_size(10'000, 8'000); }),
+            "[png] a picture of 20000 × 16000 pixels cannot be drawn; it may have 32767 on a side and 134217728 in "
+            "all, and the scale is 2");
+  EXPECT_EQ(message_of([] { draw_png(kSquare, {.scale = 0}); }), "[png] there are no pixels in 10 × 6 at a scale of 0");
 }
 
 }  // namespace

@@ -33,11 +33,10 @@ std::vector<std::string> tips(const std::vector<XmlElement>& elements, const std
 }
 
 Trace some_trace() {
-  Trace trace;
-  trace.source.tokens = {{"the", 0, 3, 0}, {"cat", 4, 7, 1}, {"</s>", 7, 7, -1}};
-  trace.target.tokens = {{"le", 0, 2, 0}, {"chat", 3, 7, 1}};
+  Trace trace = pair_trace({"the cat", {{"the", 0, 3, 0}, {"cat", 4, 7, 1}, {"</s>", 7, 7, -1}}, {}},
+                           {"le chat", {{"le", 0, 2, 0}, {"chat", 3, 7, 1}}, {}});
   trace.alignment = Tensor(Shape{2, 3}, {0.75F, 0.125F, 0.125F, 0, 1, 0});
-  trace.attentions.push_back({"encoder.layer1.self", 1, TraceSide::source, TraceSide::source,
+  trace.attentions.push_back({"encoder.layer1.self", 1, "source", "source",
                               Tensor(Shape{2, 3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0.5F, 0.5F, 0})});
   return trace;
 }
@@ -156,6 +155,79 @@ TEST(TraceSvg, TakesLabelsAndWeightsFromTheTrace) {
   const std::vector<std::string> source{"the", "cat", "</s>"};
   EXPECT_EQ(draw_lines_svg(trace, "encoder.layer1.self"),
             draw_lines_svg({"", source, source, trace.attentions[0].weights}));
+}
+
+TEST(MatrixSvg, StretchesOfALineHaveNumbersBelow) {
+  MatrixPicture picture{"", {"one", "two"}, {}, Tensor(Shape{2, 100}, Real{0.01F}), 0.02, 0.05, "s"};
+  for (int i = 0; i < 100; ++i) picture.columns.push_back(fmt::format("{:g} s", i * 0.05));
+  picture.weights.data()[40] = 0.02F;
+  const std::vector<XmlElement> elements = read_xml(draw_matrix_svg(picture));
+  std::vector<std::string> texts;
+  for (const XmlElement& text : named(elements, "text")) texts.push_back(text.text);
+  EXPECT_EQ(texts, (std::vector<std::string>{"one", "two", "0", "1 s", "2 s", "3 s", "4 s", "5 s", "0", "0.01", "0.02",
+                                             "weight"}));
+  const std::vector<XmlElement> cells = named(elements, "rect");
+  EXPECT_EQ(cells[40].attributes.at("fill"), weight_colour(1));
+  EXPECT_EQ(cells[41].attributes.at("fill"), weight_colour(Real{0.01F} / 0.02));
+  EXPECT_EQ(cells[40].attributes.at("width"), "8");
+  EXPECT_EQ(tips(elements, "rect")[40], "2 s → one: 0.020");
+}
+
+TEST(DocumentSvg, WordsStandOnTheirColoursAndAreWrapped) {
+  MatrixPicture picture{"t", {"good 0.88"}, std::vector<std::string>(60, "word"), Tensor(Shape{1, 60}, Real{0}), 0.5};
+  picture.columns[59] = "<b>", picture.weights.data()[59] = 0.5F;
+  const std::vector<XmlElement> elements = read_xml(draw_document_svg(picture));
+  const std::vector<XmlElement> boxes = named(elements, "rect");
+  const double width = std::stod(elements[0].attributes.at("width")),
+               height = std::stod(elements[0].attributes.at("height"));
+  ASSERT_GE(boxes.size(), 60U);
+  EXPECT_EQ(boxes[59].attributes.at("fill"), weight_colour(1));
+  EXPECT_EQ(boxes[0].attributes.at("fill"), weight_colour(0));
+  EXPECT_GT(std::stod(boxes[59].attributes.at("y")), std::stod(boxes[0].attributes.at("y")));
+  for (const XmlElement& box : boxes) {
+    EXPECT_LE(std::stod(box.attributes.at("x")) + std::stod(box.attributes.at("width")), width);
+    EXPECT_LE(std::stod(box.attributes.at("y")) + std::stod(box.attributes.at("height")), height);
+  }
+  EXPECT_EQ(tips(elements, "g")[59], "<b>: 0.500");
+  EXPECT_EQ(named(elements, "text")[1].text, "good 0.88");
+  EXPECT_EQ(message_of([] {
+              draw_document_svg({"", {"a"}, {"b"}, Tensor(Shape{1, 2}, Real{0})});
+            }),
+            "[svg] weights [1, 2] do not fit 1 labels and 1 words");
+  EXPECT_EQ(message_of([] {
+              draw_document_svg({"", {"a"}, {}, Tensor(Shape{1, 0}, Real{0})});
+            }),
+            "[svg] there is nothing to draw: 1 labels of 0 words");
+}
+
+TEST(RegionsSvg, HaveTheImageOnceAndItsRegionsForEveryWord) {
+  const std::string url = "data:image/png;base64,iVBORw0KGgo=";
+  const Tensor weights(Shape{2, 4}, {0.25F, 0.5F, 0.25F, 0, 0, 0, 0, 0});
+  const std::vector<XmlElement> elements = read_xml(draw_regions_svg({"", {"a", "<b>"}, 2, 2, url, weights}));
+  ASSERT_EQ(named(elements, "image").size(), 1U);
+  EXPECT_EQ(named(elements, "image")[0].attributes.at("href"), url);
+  EXPECT_EQ(named(elements, "use").size(), 2U);
+  const std::vector<XmlElement> regions = named(elements, "rect");
+  ASSERT_EQ(regions.size(), 8U);
+  EXPECT_EQ(regions[0].attributes.at("fill-opacity"), "0.425");  // half of the densest
+  EXPECT_EQ(regions[1].attributes.at("fill-opacity"), "0.850");
+  EXPECT_EQ(regions[3].attributes.at("fill-opacity"), "0.000");
+  EXPECT_EQ(regions[4].attributes.at("fill-opacity"), "0.000");  // a row of nothing
+  EXPECT_EQ(tips(elements, "rect")[6], "row 2, column 1 → <b>: 0.000");
+  EXPECT_EQ(message_of([] {
+              draw_regions_svg({"", {"a"}, 2, 2, "", Tensor(Shape{1, 3}, Real{0})});
+            }),
+            "[svg] weights [1, 3] do not fit 1 words and 2 × 2 regions");
+}
+
+TEST(RegionsSvg, LoadNothingFromElsewhere) {
+  for (const char* url : {"", "https://example.org/a.png", "data:image/svg+xml;base64,AA==", "\"/><script/>"}) {
+    const std::vector<XmlElement> elements =
+        read_xml(draw_regions_svg({"", {"a"}, 1, 1, url, Tensor(Shape{1, 1}, Real{1})}));
+    EXPECT_TRUE(named(elements, "image").empty()) << url;
+    EXPECT_TRUE(named(elements, "script").empty()) << url;
+    EXPECT_EQ(named(elements, "rect").size(), 2U) << url;  // a frame instead
+  }
 }
 
 // WCAG's relative luminance of "#rrggbb".

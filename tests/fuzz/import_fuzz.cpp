@@ -17,8 +17,8 @@ void check(const heed::Trace& trace) {
     for (const heed::TraceToken& token : text.tokens)
       if (token.begin > token.end || token.word >= static_cast<heed::Index>(text.words.size())) std::abort();
   };
-  fits(trace.target, trace.alignment.size(0));
-  fits(trace.source, trace.alignment.size(1));
+  fits(trace.axis("target").text, trace.alignment.size(0));
+  fits(trace.axis("source").text, trace.alignment.size(1));
   for (const heed::Real weight : trace.alignment.values())
     if (!(weight >= 0 && weight < 2)) std::abort();
   if (trace.alignment.size() > 0 && trace.alignment.size() < 400) heed::draw_alignment_svg(trace);

@@ -43,12 +43,12 @@ TEST(ImportMarian, SoftAlignmentWithTheEnds) {
   ASSERT_EQ(traces.size(), 2U);
   EXPECT_EQ(traces[0].system, "marian");
   EXPECT_EQ(traces[0].model, "dump");
-  EXPECT_EQ(traces[0].source.text, "the cat");
-  EXPECT_EQ(traces[0].target.text, "le chat");
-  EXPECT_EQ(tokens(traces[0].source), (Texts{"the", "cat", "</s>"}));
-  EXPECT_EQ(tokens(traces[0].target), (Texts{"le", "chat", "</s>"}));
+  EXPECT_EQ(traces[0].axis("source").text.text, "the cat");
+  EXPECT_EQ(traces[0].axis("target").text.text, "le chat");
+  EXPECT_EQ(tokens(traces[0].axis("source").text), (Texts{"the", "cat", "</s>"}));
+  EXPECT_EQ(tokens(traces[0].axis("target").text), (Texts{"le", "chat", "</s>"}));
   expect_weights(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 1e-5F, 0, 1});
-  EXPECT_EQ(tokens(traces[1].target), (Texts{"</s>"}));  // nothing but the end was written
+  EXPECT_EQ(tokens(traces[1].axis("target").text), (Texts{"</s>"}));  // nothing but the end was written
 }
 
 TEST(ImportMarian, ListsOfNBestNameTheirSentence) {
@@ -59,10 +59,10 @@ TEST(ImportMarian, ListsOfNBestNameTheirSentence) {
       {"a", "bee"});
   ASSERT_EQ(traces.size(), 3U);
   expect_weights(traces[0], Shape{2, 2}, {1, 0, 0, 1});
-  EXPECT_EQ(tokens(traces[0].target), (Texts{"un", "</s>"}));
-  EXPECT_EQ(traces[1].source.text, "bee");
+  EXPECT_EQ(tokens(traces[0].axis("target").text), (Texts{"un", "</s>"}));
+  EXPECT_EQ(traces[1].axis("source").text.text, "bee");
   expect_weights(traces[1], Shape{2, 1}, {1, 1});
-  EXPECT_EQ(traces[2].target.text, "b");
+  EXPECT_EQ(traces[2].axis("target").text.text, "b");
 }
 
 TEST(ImportMarian, ErrorsNameTheLine) {
@@ -91,8 +91,8 @@ TEST(ImportNematus, BlocksOfWeights) {
   ASSERT_EQ(traces.size(), 2U);
   EXPECT_EQ(traces[0].system, "nematus");
   expect_weights(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 0, 0, 1});
-  EXPECT_EQ(tokens(traces[1].source), (Texts{"a", "</s>"}));
-  EXPECT_EQ(traces[1].target.text, "b");
+  EXPECT_EQ(tokens(traces[1].axis("source").text), (Texts{"a", "</s>"}));
+  EXPECT_EQ(traces[1].axis("target").text.text, "b");
 }
 
 TEST(ImportNematus, LinesOfJson) {
@@ -101,8 +101,8 @@ TEST(ImportNematus, LinesOfJson) {
       imported("nematus", {whole, "", R"({"matrix": [[1]]})"}, {"", "", "c"}, {"", "", "d"});
   ASSERT_EQ(traces.size(), 2U);
   expect_weights(traces[0], Shape{2, 2}, {0.5F, 0.5F, 0, 1});
-  EXPECT_EQ(traces[1].source.text, "c");
-  EXPECT_EQ(traces[1].target.text, "d");
+  EXPECT_EQ(traces[1].axis("source").text.text, "c");
+  EXPECT_EQ(traces[1].axis("target").text.text, "d");
 }
 
 TEST(ImportNematus, ErrorsNameTheLine) {
@@ -140,13 +140,13 @@ TEST(ImportFairseq, BySentenceWithScores) {
                            "P-0\t-1 -1", "A-0\t0.500000,0.250000,0.250000 0,0,1", "H-0\t-0.75\td", "A-0\t1-0",
                            "Generate test with beam=5: BLEU4 = 1"});
   ASSERT_EQ(traces.size(), 3U);
-  EXPECT_EQ(traces[0].source.text, "ab");
-  EXPECT_EQ(tokens(traces[0].source), (Texts{"a@@", "b", "</s>"}));
+  EXPECT_EQ(traces[0].axis("source").text.text, "ab");
+  EXPECT_EQ(tokens(traces[0].axis("source").text), (Texts{"a@@", "b", "</s>"}));
   expect_weights(traces[0], Shape{2, 3}, {0.5F, 0.25F, 0.25F, 0, 0, 1});
   EXPECT_EQ(traces[0].log_probabilities.size(), 2U);
-  EXPECT_EQ(traces[1].target.text, "d");  // the second best
+  EXPECT_EQ(traces[1].axis("target").text.text, "d");  // the second best
   EXPECT_TRUE(traces[1].log_probabilities.empty());
-  EXPECT_EQ(traces[2].source.text, "the cat");
+  EXPECT_EQ(traces[2].axis("source").text.text, "the cat");
   ASSERT_EQ(traces[2].log_probabilities.size(), 2U);  // the end has no row here
   EXPECT_DOUBLE_EQ(traces[2].log_probabilities[1], -2 * std::numbers::ln2);
 }
@@ -182,7 +182,7 @@ TEST(ImportPharaoh, FromFiles) {
 TEST(Import, PiecesBecomeWordsWithTheirPlaces) {
   const std::vector<Trace> traces =
       imported("pharaoh", {"0-0 1-1 2-2 3-3", "0-0"}, {"▁für ▁Net any ▁ah", "a@@ é@@ z b"}, {"1 2 3 4", "x"});
-  const TraceText& pieces = traces[0].source;
+  const TraceText& pieces = traces[0].axis("source").text;
   EXPECT_EQ(pieces.text, "für Netany ah");
   EXPECT_EQ(words(pieces), (Texts{"für", "Netany", "ah"}));
   EXPECT_EQ(pieces.tokens[2].begin, 7);  // in characters
@@ -190,9 +190,9 @@ TEST(Import, PiecesBecomeWordsWithTheirPlaces) {
   EXPECT_EQ(pieces.tokens[2].word, 1);
   EXPECT_EQ(pieces.words[1].begin, 4);
   EXPECT_EQ(pieces.words[1].end, 10);
-  EXPECT_EQ(words(traces[1].source), (Texts{"aéz", "b"}));
-  EXPECT_EQ(tokens(traces[1].source), (Texts{"a@@", "é@@", "z", "b"}));
-  EXPECT_EQ(traces[1].source.tokens[3].begin, 4);
+  EXPECT_EQ(words(traces[1].axis("source").text), (Texts{"aéz", "b"}));
+  EXPECT_EQ(tokens(traces[1].axis("source").text), (Texts{"a@@", "é@@", "z", "b"}));
+  EXPECT_EQ(traces[1].axis("source").text.tokens[3].begin, 4);
 }
 
 TEST(Import, UnknownFormatsAreErrors) {

@@ -8,11 +8,7 @@
 namespace heed::test {
 namespace {
 
-std::vector<std::string> tokens(const TraceText& text) {
-  std::vector<std::string> list;
-  for (const TraceToken& token : text.tokens) list.push_back(token.text);
-  return list;
-}
+std::vector<std::string> tokens(const Trace& trace, const char* axis) { return labels_of(trace.axis(axis)); }
 
 void expect_weights(const Tensor& weights, const Shape& shape, const std::vector<double>& expected) {
   ASSERT_EQ(weights.shape(), shape);
@@ -21,11 +17,11 @@ void expect_weights(const Tensor& weights, const Shape& shape, const std::vector
 
 TEST(ByWords, SumsWhatIsLookedAtAndAveragesWhatLooks) {
   const Trace words = by_words(small_trace());
-  EXPECT_EQ(tokens(words.source), (std::vector<std::string>{"the", "cats", "</s>"}));
-  EXPECT_EQ(tokens(words.target), (std::vector<std::string>{"le", "猫", "chats", "</s>"}));
-  EXPECT_EQ(words.source.tokens[1].begin, 4);
-  EXPECT_EQ(words.source.tokens[1].end, 8);
-  EXPECT_EQ(words.target.tokens[2].word, 2);
+  EXPECT_EQ(tokens(words, "source"), (std::vector<std::string>{"the", "cats", "</s>"}));
+  EXPECT_EQ(tokens(words, "target"), (std::vector<std::string>{"le", "猫", "chats", "</s>"}));
+  EXPECT_EQ(words.axis("source").text.tokens[1].begin, 4);
+  EXPECT_EQ(words.axis("source").text.tokens[1].end, 8);
+  EXPECT_EQ(words.axis("target").text.tokens[2].word, 2);
   expect_weights(words.alignment, Shape{4, 3},
                  {0.5, 0.375, 0.125,   //
                   0, 0.75, 0.25,       //
@@ -42,15 +38,15 @@ TEST(ByWords, SumsWhatIsLookedAtAndAveragesWhatLooks) {
 
 TEST(ByWords, OfWordsChangesNothing) {
   const Trace once = by_words(small_trace()), twice = by_words(once);
-  EXPECT_EQ(tokens(once.target), tokens(twice.target));
+  EXPECT_EQ(tokens(once, "target"), tokens(twice, "target"));
   expect_weights(twice.alignment, once.alignment.shape(),
                  {once.alignment.data(), once.alignment.data() + once.alignment.size()});
 }
 
 TEST(WithoutEnd, LeavesRowsAsTheyAreOrRescalesThem) {
   const Trace bare = without_end(small_trace());
-  EXPECT_EQ(tokens(bare.source), (std::vector<std::string>{"▁the", "▁cat", "s"}));
-  EXPECT_EQ(tokens(bare.target), (std::vector<std::string>{"▁le", "▁猫", "▁ch", "ats"}));
+  EXPECT_EQ(tokens(bare, "source"), (std::vector<std::string>{"▁the", "▁cat", "s"}));
+  EXPECT_EQ(tokens(bare, "target"), (std::vector<std::string>{"▁le", "▁猫", "▁ch", "ats"}));
   expect_weights(bare.alignment, Shape{4, 3}, {0.5, 0.25, 0.125, 0, 0.5, 0.25, 0, 0.75, 0.25, 0.5, 0, 0.25});
   EXPECT_EQ(bare.log_probabilities.size(), 4u);
   const Trace rescaled = without_end(small_trace(), RowSums::rescaled_to_one);
@@ -59,18 +55,55 @@ TEST(WithoutEnd, LeavesRowsAsTheyAreOrRescalesThem) {
   // The second head's last row before the end lay on the end alone: a row of nothing stays one.
   EXPECT_EQ(rescaled.attentions.at(0).weights.at({1, 3, 2}), 0);
   // What has lost its end has none to lose.
-  EXPECT_EQ(tokens(without_end(bare).target), tokens(bare.target));
+  EXPECT_EQ(tokens(without_end(bare), "target"), tokens(bare, "target"));
 }
 
 TEST(WithoutEnd, OfNothingButTheEndIsNothing) {
-  Trace trace;
-  trace.source = trace.target = {"", {{"</s>", 0, 0, -1}}, {}};
+  const TraceText end{"", {{"</s>", 0, 0, -1}}, {}};
+  Trace trace = pair_trace(end, end);
   trace.alignment = Tensor(Shape{1, 1}, Real{1});
   trace.log_probabilities = {-1};
   const Trace bare = without_end(by_words(trace));
-  EXPECT_TRUE(bare.target.tokens.empty());
+  EXPECT_TRUE(bare.axis("target").text.tokens.empty());
   EXPECT_FALSE(bare.alignment);
   EXPECT_EQ(hard_alignment(alignment_of(bare)), "");
+}
+
+TEST(ByWords, RegroupsEveryTextAndLeavesLabelsImagesAndSounds) {
+  const Trace label = without_end(by_words(label_trace()), RowSums::rescaled_to_one);
+  EXPECT_EQ(tokens(label, "document"), (std::vector<std::string>{"a", "fine", "film"}));
+  EXPECT_EQ(tokens(label, "label"), std::vector<std::string>{"good"});  // no end, though it is of no word
+  expect_weights(label.alignment, Shape{1, 3}, {1 / 13.0, 8 / 13.0, 4 / 13.0});
+  expect_weights(label.attentions.at(0).weights, Shape{1, 1, 3}, {1 / 13.0, 8 / 13.0, 4 / 13.0});
+  EXPECT_EQ(label.trust.at(0).entropy, std::vector<double>{1.3});
+  EXPECT_EQ(label.choices.size(), 2u);
+
+  const std::vector<Trace> traces = traces_of_version_2();
+  const Trace entailment = without_end(by_words(traces.at(0)));
+  EXPECT_EQ(tokens(entailment, "premise").size(), 6u);
+  EXPECT_EQ(tokens(entailment, "hypothesis"), (std::vector<std::string>{"animals", "are", "outside"}));
+  EXPECT_EQ(entailment.alignment.shape(), (Shape{3, 6}));
+  EXPECT_EQ(entailment.attentions.at(0).weights.shape(), (Shape{1, 1, 6}));
+  EXPECT_EQ(entailment.attentions.at(1).weights.shape(), (Shape{1, 3, 3}));
+  EXPECT_EQ(entailment.trust.at(0).entropy, (std::vector<double>{0.8, 1.74, 1.46}));
+
+  const Trace caption = without_end(by_words(traces.at(1)), RowSums::rescaled_to_one);
+  EXPECT_EQ(caption.alignment.shape(), (Shape{5, 12}));
+  EXPECT_EQ(caption.log_probabilities.size(), 5u);
+  // Rows that lost no column stay as they are, whatever their sum.
+  for (Index region = 0; region < 12; ++region)
+    EXPECT_EQ(caption.alignment.at({1, region}), traces.at(1).alignment.at({1, region}));
+}
+
+TEST(JoinedFrames, AreSummedWhereTheyAreLookedAt) {
+  const Trace sound = traces_of_version_2().at(2);
+  const Trace joined = with_joined_frames(sound, 4);  // 2 to a frame
+  EXPECT_EQ(joined.axis("sound").size(), 3);
+  EXPECT_DOUBLE_EQ(joined.axis("sound").frame_seconds, 0.08);
+  expect_weights(joined.alignment, Shape{3, 3}, {0.8, 0.15, 0.05, 0.05, 0.35, 0.6, 0, 0.2, 0.8});
+  EXPECT_EQ(joined.log_probabilities.size(), 3u);
+  EXPECT_EQ(with_joined_frames(sound, 6).axis("sound").size(), 6);
+  EXPECT_EQ(message_of([&] { with_joined_frames(sound, 0); }), "[trace] frames cannot be joined to 0");
 }
 
 TEST(AlignmentOf, IsWhatTextFormsAreMadeFrom) {

@@ -57,8 +57,9 @@ TEST(Picked, HeadsAndLayersAveragedOrTheLargest) {
 
 TEST(Picked, AnEncodersAttentionIsBetweenTheSourceAndItself) {
   const Trace self = picked(small_trace(), {"encoder.self", "", ""});
-  EXPECT_EQ(self.target.text, "the cats");
-  EXPECT_EQ(self.source.text, "the cats");
+  EXPECT_EQ(self.row_axis().name, "source");
+  EXPECT_EQ(self.column_axis().name, "source");
+  EXPECT_EQ(self.output().text.text, "le 猫 chats");  // axes stay
   EXPECT_EQ(self.alignment.shape(), (Shape{4, 4}));
   EXPECT_TRUE(self.log_probabilities.empty());
   EXPECT_TRUE(self.beam.empty());
@@ -127,13 +128,50 @@ TEST(Rollout, GoesThroughTheEncoderToTheWords) {
   }
 }
 
+TEST(Picked, AxesComeFromTheFieldsAndNeverFromTheName) {
+  Trace trace = traces_of_version_2().at(0);
+  trace.attentions[0].name = "encoder.layer7.self";  // from the label to the premise
+  const Trace one = picked(trace, {"encoder.layer7.self", "1", ""});
+  EXPECT_EQ(one.rows, "label");
+  EXPECT_EQ(one.columns, "premise");
+  EXPECT_EQ(one.alignment.shape(), (Shape{1, 7}));
+  EXPECT_EQ(one.choices.size(), 3u);
+  // By kind, it would be averaged with another between other axes.
+  EXPECT_EQ(message_of([&] {
+              picked(trace, {"encoder.self", "", ""});
+            }),
+            "[explain] encoder.self is from label to premise in layer 1 and from hypothesis to hypothesis in layer 1; "
+            "name one of them");
+  const Trace own = picked(traces_of_version_2().at(0), {"encoder.self", "", ""});
+  EXPECT_EQ(own.rows, "hypothesis");
+  EXPECT_TRUE(own.choices.empty());  // they are not what the hypothesis looked at
+  // Without a name it is what the alignment is between, of which the trace has no layer.
+  EXPECT_EQ(message_of([&] {
+              picked(trace, {"", "1", ""});
+            }),
+            "[explain] the model snli has no attention from hypothesis to premise");
+}
+
+TEST(Rollout, GoesOnThroughTheInputThatIsLookedAt) {
+  Trace trace = traces_of_version_2().at(0);
+  EXPECT_EQ(message_of([&] { picked(trace, {.rollout = true}); }),
+            "[explain] the model snli has no attention from premise to premise");
+  Tensor next(Shape{1, 7, 7}, Real{0});
+  for (Index i = 0; i < 7; ++i) next.data()[i * 7 + (i + 1) % 7] = 1;
+  trace.attentions.push_back({"anything", 1, "premise", "premise", next});
+  const Tensor rolled = picked(trace, {.rollout = true}).alignment;
+  for (Index t = 0; t < 4; ++t)
+    for (Index s = 0; s < 7; ++s)
+      EXPECT_NEAR(rolled.at({t, s}), (trace.alignment.at({t, s}) + trace.alignment.at({t, (s + 6) % 7})) / 2, 1e-6);
+}
+
 TEST(Rollout, OfADecoderCountsTheBegin) {
   Trace trace = small_trace();
   // Every step looks evenly at all that it has read: the begin and the tokens before it.
   Tensor even(Shape{1, 5, 5}, Real{0});
   for (Index t = 0; t < 5; ++t)
     for (Index j = 0; j < t; ++j) even.data()[t * 5 + j] = Real{1} / static_cast<Real>(t + 1);
-  trace.attentions.push_back({"decoder.layer1.self", 1, TraceSide::target, TraceSide::target, even});
+  trace.attentions.push_back({"decoder.layer1.self", 1, "target", "target", even});
   const Tensor rolled = picked(trace, {.attention = "decoder.self", .rollout = true}).alignment;
   EXPECT_EQ(row_sum(rolled, 0), 0);  // nothing but the begin
   // One layer: half of the even share, and the other half on what the step has just read.

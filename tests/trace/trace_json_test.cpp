@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "trace/small_trace.h"
 #include "heed/base/file.h"
@@ -18,11 +19,10 @@ namespace {
 using Json = nlohmann::json;
 
 TEST(TraceJson, IsWrittenAsDocumented) {
-  Trace trace;
+  Trace trace = pair_trace({"a\"<b>", {{"▁a\"<b>", 0, 5, 0}, {"</s>", 5, 5, -1}}, {{"a\"<b>", 0, 5}}},
+                           {"猫", {{"▁猫", 0, 1, 0}, {"</s>", 1, 1, -1}}, {{"猫", 0, 1}}});
   trace.model = "demo";
   trace.system = "rnnsearch";
-  trace.source = {"a\"<b>", {{"▁a\"<b>", 0, 5, 0}, {"</s>", 5, 5, -1}}, {{"a\"<b>", 0, 5}}};
-  trace.target = {"猫", {{"▁猫", 0, 1, 0}, {"</s>", 1, 1, -1}}, {{"猫", 0, 1}}};
   trace.alignment = Tensor(Shape{2, 2}, {Real{1} / 3, Real{2} / 3, 0, 1});
   trace.log_probabilities = {-1e-7, -12.3456789};
   EXPECT_EQ(to_json(trace),
@@ -39,14 +39,14 @@ TEST(TraceJson, ComesBackWhole) {
   const std::string json = to_json(trace);
   const Trace read = trace_from_json(json);
   EXPECT_EQ(to_json(read), json);
-  EXPECT_EQ(read.target.tokens.at(3).text, "ats");
-  EXPECT_EQ(read.target.tokens.at(3).begin, 7);
-  EXPECT_EQ(read.target.words.at(1).text, "猫");
+  EXPECT_EQ(read.axis("target").text.tokens.at(3).text, "ats");
+  EXPECT_EQ(read.axis("target").text.tokens.at(3).begin, 7);
+  EXPECT_EQ(read.axis("target").text.words.at(1).text, "猫");
   EXPECT_EQ(read.alignment.at({1, 2}), Real{0.25F});
   EXPECT_EQ(read.log_probabilities, trace.log_probabilities);
   ASSERT_EQ(read.attentions.size(), 3u);
   EXPECT_EQ(read.attentions[1].layer, 2);
-  EXPECT_EQ(read.attentions[2].rows, TraceSide::source);
+  EXPECT_EQ(read.attentions[2].rows, "source");
   EXPECT_EQ(read.attentions[0].weights.at({1, 2, 2}), 1);
   EXPECT_EQ(read.beam.at(0).at(1).token, "▁la");
   EXPECT_TRUE(read.beam.at(0).at(0).chosen);
@@ -73,8 +73,8 @@ TEST(TraceJson, WhatIsNotFiniteIsLeftOut) {
 
 TEST(TraceJson, TextThatIsNoTextIsReplaced) {
   Trace trace = small_trace();
-  trace.source.text = "the \xff\xfe\x01s";
-  EXPECT_EQ(trace_from_json(to_json(trace)).source.text, "the \ufffd\ufffd\x01s");
+  trace.axis("source").text.text = "the \xff\xfe\x01s";
+  EXPECT_EQ(trace_from_json(to_json(trace)).axis("source").text.text, "the \ufffd\ufffd\x01s");
 }
 
 // What is said of the small trace after one change.
@@ -86,7 +86,7 @@ std::string about(const std::function<void(Json&)>& change) {
 
 TEST(TraceJson, WhatIsBrokenIsSaidWithItsPlace) {
   EXPECT_EQ(about([](Json& j) { j["format"] = "other"; }), "t.json: it is no trace: \"format\" is not \"heed-trace\"");
-  EXPECT_EQ(about([](Json& j) { j["version"] = 2; }), "t.json: its version is 2, and this program knows 1");
+  EXPECT_EQ(about([](Json& j) { j["version"] = 3; }), "t.json: its version is 3, and this program knows 1 to 2");
   EXPECT_EQ(about([](Json& j) { j.erase("source"); }), "t.json: source is missing");
   EXPECT_EQ(about([](Json& j) { j["model"] = 3; }), "t.json: model must be text");
   EXPECT_EQ(about([](Json& j) { j["source"] = "a"; }), "t.json: source must be an object");
@@ -144,59 +144,187 @@ TEST(TraceJson, UnknownFieldsArePassedOver) {
   EXPECT_EQ(to_json(trace_from_json(json.dump())), to_json(small_trace()));
 }
 
-// What the schema says of one value; only what our schema uses.
-void check_schema(const Json& root, const Json& schema, const Json& value, const std::string& where) {
-  if (schema.contains("$ref")) {
-    const std::string path = schema["$ref"].get<std::string>().substr(1);
-    check_schema(root, root.at(Json::json_pointer(path)), value, where);
+TEST(TraceJson, VersionOneStaysAsItWasWritten) {
+  // Written before there were axes, by a model of the demo.
+  const std::string written = read_file(HEED_SOURCE_DIR "/tests/trace/data/version1.json");
+  const Trace trace = trace_from_json(written);
+  EXPECT_EQ(to_json(trace) + "\n", written);
+  EXPECT_EQ(trace.job, "translation");
+  ASSERT_EQ(trace.axes.size(), 2u);
+  EXPECT_EQ(trace.axes[0].name + " " + trace.axes[1].name, "source target");
+  EXPECT_EQ(trace.axis("source").text.text, "a small house");
+  EXPECT_EQ(trace.row_axis().size(), 8);
+  EXPECT_EQ(trace.column_axis().size(), 4);
+  EXPECT_EQ(trace.alignment.shape(), (Shape{8, 4}));
+}
+
+TEST(TraceJson, VersionTwoHasAxesOfEveryKind) {
+  const std::vector<Trace> traces = traces_of_version_2();
+  ASSERT_EQ(traces.size(), 3u);
+  std::string again;
+  for (const Trace& trace : traces) again += to_json(trace) + "\n";
+  const std::string written = read_file(HEED_SOURCE_DIR "/tests/trace/data/version2.json");
+  EXPECT_EQ(again, written);
+
+  const Trace& entailment = traces[0];
+  EXPECT_EQ(entailment.job, "entailment");
+  EXPECT_EQ(entailment.output().kind, Kind::label);
+  EXPECT_EQ(entailment.output().text.tokens.at(0).text, "entailment");
+  EXPECT_EQ(entailment.row_axis().name, "hypothesis");
+  EXPECT_EQ(entailment.alignment.shape(), (Shape{4, 7}));
+  EXPECT_EQ(entailment.choices.at(1).label, "neutral");
+  EXPECT_EQ(entailment.choices.at(1).probability, 0.075);
+  EXPECT_EQ(entailment.trust.at(0).random_comprehensiveness, 0.11);
+  EXPECT_EQ(entailment.attentions.at(0).rows, "label");
+
+  const TraceAxis& image = traces[1].axis("image");
+  EXPECT_EQ(image.kind, Kind::image);
+  EXPECT_EQ(image.size(), 12);
+  EXPECT_TRUE(is_preview(image.preview));
+  const TraceAxis& sound = traces[2].axis("sound");
+  EXPECT_EQ(sound.size(), 6);
+  EXPECT_EQ(sound.frame_seconds, 0.04);
+}
+
+TEST(TraceJson, IsOfTheOldestVersionThatHoldsTheTrace) {
+  const auto version = [](const Trace& trace) { return Json::parse(to_json(trace))["version"].get<int>(); };
+  Trace trace = small_trace();
+  EXPECT_FALSE(Json::parse(to_json(trace)).contains("job"));
+  trace.job = "summarisation";
+  EXPECT_EQ(version(trace), 1);
+  EXPECT_EQ(trace_from_json(to_json(trace)).job, "summarisation");
+  Trace within = trace;  // an attention of the source to itself
+  within.rows = "source", within.alignment = Tensor(Shape{4, 4}, Real{0.25F}), within.trust.clear();
+  Trace document = trace, chosen = trace, third = trace, renamed = trace;
+  document.axes[0].kind = Kind::document;
+  chosen.choices = {{"yes", 1}};
+  third.axes.insert(third.axes.begin(), {.name = "image", .kind = Kind::image, .rows = 2, .columns = 2});
+  renamed.axes[0].name = renamed.columns = "question";
+  renamed.attentions.clear();
+  for (const Trace& other : {within, document, chosen, third, renamed}) {
+    EXPECT_EQ(version(other), 2);
+    EXPECT_EQ(to_json(trace_from_json(to_json(other))), to_json(other));
   }
-  if (schema.contains("const")) {
-    EXPECT_EQ(value, schema["const"]) << where;
-  }
-  if (schema.contains("enum")) {
-    EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end()) << where;
-  }
-  if (schema.contains("type")) {
+}
+
+TEST(TraceJson, WhatIsBrokenInAxesIsSaidWithItsPlace) {
+  const auto about_axes = [](std::size_t which, const std::function<void(Json&)>& change) {
+    Json json = Json::parse(to_json(traces_of_version_2().at(which)));
+    change(json);
+    return message_of([&] { trace_from_json(json.dump(), "t.json"); });
+  };
+  EXPECT_EQ(about_axes(0, [](Json& j) { j.erase("axes"); }), "t.json: axes is missing");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j.erase("job"); }), "t.json: job is missing");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["axes"] = Json::array(); }),
+            "t.json: axes has 0 items; a trace has 1 to 16 axes");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["axes"][1]["name"] = ""; }), "t.json: axes[1].name is empty");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["axes"][1]["name"] = "premise"; }),
+            "t.json: axes[1].name is \"premise\", as that of another axis is");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["axes"][1]["kind"] = "smell"; }),
+            "t.json: axes[1].kind must be text, document, image, sound or label, not \"smell\"");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["axes"][2].erase("tokens"); }), "t.json: axes[2].tokens is missing");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["alignment_rows"] = "target"; }),
+            "t.json: alignment_rows must be premise, hypothesis or label, not \"target\"");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j.erase("alignment_columns"); }), "t.json: alignment_columns is missing");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["attentions"][0]["columns"] = "source"; }),
+            "t.json: attentions[0].columns must be premise, hypothesis or label, not \"source\"");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["choices"][2]["probability"] = 1.5; }),
+            "t.json: choices[2].probability is 1.5, not in 0..1");
+  EXPECT_EQ(about_axes(0, [](Json& j) { j["trust"]["entropy"].push_back(1); }),
+            "t.json: trust.entropy has 5 items, but there are 4 tokens of the hypothesis");
+  EXPECT_EQ(about_axes(1, [](Json& j) { j["axes"][0]["rows"] = 2; }),
+            "t.json: alignment[0] has 12 items, but there are 8 regions of its columns");
+  EXPECT_EQ(about_axes(1, [](Json& j) { j["axes"][0]["rows"] = j["axes"][0]["columns"] = 1'000'000; }),
+            "t.json: axes[0] has 1000000000000 regions; 1000000 are allowed");
+  EXPECT_EQ(about_axes(1, [](Json& j) { j["log_probabilities"].erase(0); }),
+            "t.json: log_probabilities has 5 items, but there are 6 tokens of the caption");
+  for (const char* url : {"http://example.org/a.png", "data:image/svg+xml;base64,PHN2Zz4=",
+                          "data:image/png;base64,\"/><script>", "data:text/html;base64,PGI+"})
+    EXPECT_EQ(about_axes(1, [&](Json& j) { j["axes"][0]["preview"] = url; }),
+              "t.json: axes[0].preview must be a data: URL of a PNG, JPEG, WebP or GIF of at most 1048576 bytes");
+  EXPECT_EQ(about_axes(2, [](Json& j) { j["axes"][0]["frame_seconds"] = -1; }),
+            "t.json: axes[0].frame_seconds is less than 0");
+  EXPECT_EQ(about_axes(2, [](Json& j) { j["axes"][0]["rows"] = 7; }),
+            "t.json: alignment[0] has 6 items, but there are 7 frames of its columns");
+}
+
+// Where a value is not what a schema says; only what our schema uses.
+std::vector<std::string> faults(const Json& root, const Json& schema, const Json& value, const std::string& where) {
+  std::vector<std::string> found;
+  const auto inside = [&](const Json& inner, const Json& of, const std::string& place) {
+    const std::vector<std::string> more = faults(root, inner, of, place);
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  const auto check = [&](bool fits, const std::string& what) {
+    if (!fits) found.push_back(where + " " + what);
+  };
+  const auto says = [&](const char* keyword) { return schema.contains(keyword); };
+  if (says("$ref")) inside(root.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value, where);
+  if (says("const")) check(value == schema["const"], "const");
+  if (says("enum")) check(std::ranges::find(schema["enum"], value) != schema["enum"].end(), "enum");
+  if (says("type")) {
     const std::string type = schema["type"];
-    const bool fits = type == "object"    ? value.is_object()
-                      : type == "array"   ? value.is_array()
-                      : type == "string"  ? value.is_string()
-                      : type == "boolean" ? value.is_boolean()
-                      : type == "integer" ? value.is_number_integer()
-                                          : value.is_number();
-    EXPECT_TRUE(fits) << where << " is no " << type;
+    check(type == "object"    ? value.is_object()
+          : type == "array"   ? value.is_array()
+          : type == "string"  ? value.is_string()
+          : type == "boolean" ? value.is_boolean()
+          : type == "integer" ? value.is_number_integer()
+                              : value.is_number(),
+          "is no " + type);
   }
-  if (schema.contains("minimum")) {
-    EXPECT_GE(value, schema["minimum"]) << where;
-  }
-  if (schema.contains("maximum")) {
-    EXPECT_LE(value, schema["maximum"]) << where;
-  }
-  if (schema.contains("required"))
-    for (const Json& name : schema["required"]) {
-      EXPECT_TRUE(value.contains(name.get<std::string>())) << where << name;
-    }
-  if (schema.contains("properties"))
+  if (says("minimum")) check(value >= schema["minimum"], "minimum");
+  if (says("maximum")) check(value <= schema["maximum"], "maximum");
+  if (says("minItems")) check(value.size() >= schema["minItems"], "minItems");
+  if (says("maxItems")) check(value.size() <= schema["maxItems"], "maxItems");
+  if (says("minLength")) check(value.get<std::string>().size() >= schema["minLength"], "minLength");
+  if (says("pattern"))
+    check(std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())), "pattern");
+  if (says("required"))
+    for (const Json& name : schema["required"]) check(value.contains(name.get<std::string>()), "lacks " + name.dump());
+  if (says("dependentRequired"))
+    for (const auto& [name, needed] : schema["dependentRequired"].items())
+      for (const Json& other : needed)
+        check(!value.contains(name) || value.contains(other.get<std::string>()), "lacks " + other.dump());
+  if (says("properties"))
     for (const auto& [name, inner] : schema["properties"].items())
-      if (value.contains(name)) check_schema(root, inner, value[name], where + "." + name);
-  if (schema.contains("items"))
-    for (std::size_t i = 0; i < value.size(); ++i)
-      check_schema(root, schema["items"], value[i], fmt::format("{}[{}]", where, i));
+      if (value.contains(name)) inside(inner, value[name], where + "." + name);
+  if (says("items"))
+    for (std::size_t i = 0; i < value.size(); ++i) inside(schema["items"], value[i], fmt::format("{}[{}]", where, i));
+  if (says("allOf"))
+    for (const Json& each : schema["allOf"]) inside(each, value, where);
+  if (says("if")) {
+    const char* branch = faults(root, schema["if"], value, where).empty() ? "then" : "else";
+    if (says(branch)) inside(schema[branch], value, where);
+  }
+  return found;
 }
 
 TEST(TraceJson, FitsItsSchemaWhichNamesEveryField) {
   const Json schema = Json::parse(read_file(HEED_SOURCE_DIR "/docs/trace.schema.json"));
-  const Json json = Json::parse(to_json(small_trace()));
-  check_schema(schema, schema, json, "trace");
-  for (const auto& [name, value] : json.items()) EXPECT_TRUE(schema["properties"].contains(name)) << name;
   const auto names_all = [&](const char* definition, const Json& value) {
-    for (const auto& [name, inner] : value.items())
-      EXPECT_TRUE(schema["$defs"][definition]["properties"].contains(name)) << definition << "." << name;
+    const Json& known = *definition ? schema["$defs"][definition]["properties"] : schema["properties"];
+    for (const auto& [name, inner] : value.items()) EXPECT_TRUE(known.contains(name)) << definition << "." << name;
   };
-  names_all("text", json["source"]);
-  names_all("attention", json["attentions"][0]);
-  names_all("hypothesis", json["beam"][0][0]);
-  names_all("trust", json["trust"]);
+  std::vector<Trace> traces = traces_of_version_2();
+  traces.push_back(small_trace());
+  traces.push_back(label_trace());
+  for (const Trace& trace : traces) {
+    const Json json = Json::parse(to_json(trace));
+    EXPECT_EQ(faults(schema, schema, json, "trace"), std::vector<std::string>{});
+    names_all("", json);
+    if (json.contains("source")) names_all("text", json["source"]);
+    for (const Json& axis : json.value("axes", Json::array())) names_all("axis", axis);
+    for (const Json& choice : json.value("choices", Json::array())) names_all("choice", choice);
+    for (const Json& attention : json.value("attentions", Json::array())) names_all("attention", attention);
+    for (const Json& step : json.value("beam", Json::array())) names_all("hypothesis", step[0]);
+    names_all("trust", json.value("trust", Json::object()));
+  }
+  // What the reader refuses, the schema does too.
+  Json json = Json::parse(to_json(traces[1]));
+  json["version"] = 1;
+  EXPECT_FALSE(faults(schema, schema, json, "trace").empty());
+  json["version"] = 2, json.erase("alignment_rows");
+  EXPECT_EQ(faults(schema, schema, json, "trace"), std::vector<std::string>{"trace lacks \"alignment_rows\""});
 }
 
 }  // namespace

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <tuple>
+
+#include "heed/base/display_width.h"
+#include "heed/base/error.h"
+#include "heed/explain/plot.h"
+#include "heed/explain/svg.h"
+#include "heed/explain/terminal.h"
+#include "heed/trace/merge.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kMostTimes = 400;        // columns of a sound in a drawing
+constexpr Index kMostTimesWritten = 50;  // and in a terminal, each two characters wide
+
+enum class Picture { matrix, regions, times, document };
+
+Picture picture_of(const Trace& trace) {
+  require(static_cast<bool>(trace.alignment), "[explain] the trace has no alignment to draw");
+  const Kind rows = trace.row_axis().kind, columns = trace.column_axis().kind;
+  if (columns == Kind::image && (is_text(rows) || rows == Kind::label)) return Picture::regions;
+  if (columns == Kind::sound) return Picture::times;
+  return rows == Kind::label && is_text(columns) ? Picture::document : Picture::matrix;
+}
+
+// The labels of the rows, with their probabilities where these are known.
+std::vector<std::string> rows_of(const Trace& trace) {
+  std::vector<std::string> rows = labels_of(trace.row_axis());
+  if (trace.row_axis().kind != Kind::label) return rows;
+  for (std::string& row : rows) {
+    const auto choice = std::ranges::find(trace.choices, row, &TraceChoice::label);
+    if (choice != trace.choices.end()) row += fmt::format(" {:.2f}", choice->probability);
+  }
+  return rows;
+}
+
+// The largest weight, or 1 if none is above 0.
+double largest_of(const Tensor& weights) {
+  const Tensor plain = weights.contiguous();
+  const Real largest = plain.size() > 0 ? *std::max_element(plain.data(), plain.data() + plain.size()) : Real{0};
+  return largest > 0 ? static_cast<double>(largest) : 1;
+}
+
+// How long a frame is, and in what.
+std::pair<double, std::string> frame_step(const TraceAxis& sound) {
+  return sound.frame_seconds > 0 ? std::pair{sound.frame_seconds, std::string("s")} : std::pair{1.0, std::string()};
+}
+
+// "0 s       1 s       2 s" below cells that are two characters wide.
+std::string written_times(const TraceAxis& sound, std::size_t margin) {
+  const auto [step, unit] = frame_step(sound);
+  const double end = step * static_cast<double>(sound.size());
+  std::string line;
+  for (const double tick : axis_ticks(0, end, 5)) {
+    const auto at = margin + static_cast<std::size_t>(2 * tick / step);
+    if (tick > end || at < line.size()) continue;
+    line += std::string(at - line.size(), ' ') + fmt::format("{:g}{}{} ", tick, unit.empty() ? "" : " ", unit);
+  }
+  return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+}
+
+std::string written_matrix_of_times(const Trace& trace, TerminalColour colour) {
+  const Tensor weights = trace.alignment.contiguous();
+  const double largest = largest_of(weights);
+  Tensor shares(weights.shape());
+  std::transform(weights.data(), weights.data() + weights.size(), shares.data(),
+                 [largest](Real weight) { return static_cast<Real>(static_cast<double>(weight) / largest); });
+  const std::vector<std::string> rows = rows_of(trace), columns(static_cast<std::size_t>(weights.size(1)));
+  Index margin = 0;
+  for (const std::string& row : rows) margin = std::max(margin, display_width(row));
+  return draw_matrix(rows, columns, shares, colour) +
+         written_times(trace.column_axis(), static_cast<std::size_t>(margin) + 1);
+}
+
+}  // namespace
+
+std::string draw_svg(const Trace& trace, const std::string& title) {
+  const Picture picture = picture_of(trace);
+  const TraceAxis& image = trace.column_axis();
+  if (picture == Picture::regions)
+    return draw_regions_svg({title, rows_of(trace), image.rows, image.columns, image.preview, trace.alignment});
+  const Trace shown = with_joined_frames(trace, kMostTimes);
+  MatrixPicture matrix{title, rows_of(shown), labels_of(shown.column_axis()), shown.alignment};
+  if (picture != Picture::matrix) matrix.largest = largest_of(shown.alignment);
+  if (picture == Picture::document) return draw_document_svg(matrix);
+  if (picture == Picture::times) std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
+  return draw_matrix_svg(matrix);
+}
+
+std::string draw_terminal(const Trace& trace, TerminalColour colour) {
+  const TraceAxis& columns = trace.column_axis();
+  switch (picture_of(trace)) {
+    case Picture::regions: return draw_regions(rows_of(trace), columns.rows, columns.columns, trace.alignment, colour);
+    case Picture::document: return draw_document(rows_of(trace), labels_of(columns), trace.alignment, colour);
+    case Picture::times: return written_matrix_of_times(with_joined_frames(trace, kMostTimesWritten), colour);
+    case Picture::matrix: break;
+  }
+  const Trace shown = with_joined_frames(trace, kMostTimesWritten);
+  return draw_matrix(rows_of(shown), labels_of(shown.column_axis()), shown.alignment, colour);
+}
+
+PictureSize least_size(const Trace& trace) {
+  if (picture_of(trace) != Picture::matrix) return {};
+  return {kMatrixCell * static_cast<double>(trace.alignment.size(1)),
+          kMatrixCell * static_cast<double>(trace.alignment.size(0))};
+}
+
+}  // namespace heed

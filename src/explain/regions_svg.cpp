@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/explain/svg.h"
+#include "heed/explain/svg_parts.h"
+
+namespace heed {
+namespace {
+
+constexpr double kPanel = 140, kLowest = 40, kHighest = 280;  // width of a panel, and its height at the limits
+constexpr Index kPanelsAcross = 6;
+constexpr double kTitleHeight = 28, kWordHeight = 22, kNoteHeight = 20;
+constexpr double kDensest = 0.85;            // the picture shows through everywhere
+constexpr const char* kOverlay = "#E69F00";  // on grey pictures and on most photographs
+
+// The regions of one panel at (x, y), each as dense as its share of the largest weight.
+std::string draw_regions(const RegionsPicture& picture, const std::string& word, const Real* weights, double x,
+                         double y, double height) {
+  const Index regions = picture.grid_rows * picture.grid_columns;
+  const auto largest = static_cast<double>(*std::max_element(weights, weights + regions));
+  const double across = kPanel / static_cast<double>(picture.grid_columns);
+  const double down = height / static_cast<double>(picture.grid_rows);
+  std::string svg = fmt::format("<g shape-rendering=\"crispEdges\" fill=\"{}\">\n", kOverlay);
+  for (Index i = 0; i < regions; ++i) {
+    const Index row = i / picture.grid_columns, column = i % picture.grid_columns;
+    const auto weight = static_cast<double>(weights[i]);
+    const double share = largest > 0 ? std::clamp(weight / largest, 0.0, 1.0) : 0;
+    svg += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill-opacity=\"{:.3f}\">"
+        "<title>{}</title></rect>\n",
+        x + across * static_cast<double>(column), y + down * static_cast<double>(row), across, down, kDensest * share,
+        svg_escaped(fmt::format("row {}, column {} → {}: {:.3f}", row + 1, column + 1, word, weight)));
+  }
+  return svg + "</g>\n";
+}
+
+}  // namespace
+
+std::string draw_regions_svg(const RegionsPicture& picture) {
+  const auto n = static_cast<Index>(picture.rows.size());
+  const Index regions = picture.grid_rows * picture.grid_columns;
+  require(n > 0 && regions > 0, "[svg] there is nothing to draw: {} words and {} regions", n, regions);
+  require((picture.weights.shape() == Shape{n, regions}), "[svg] weights {} do not fit {} words and {} × {} regions",
+          picture.weights.shape(), n, picture.grid_rows, picture.grid_columns);
+  const Tensor weights = picture.weights.contiguous();
+  const double aspect = static_cast<double>(picture.grid_rows) / static_cast<double>(picture.grid_columns);
+  const double height = std::round(std::clamp(kPanel * aspect, kLowest, kHighest));
+  const Index across = std::min(n, kPanelsAcross), down = (n + across - 1) / across;
+  const double step = kPanel + kSvgMargin, line = kWordHeight + height + kSvgMargin;
+  const double top = kSvgMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const double bottom = top + line * static_cast<double>(down);
+  const double width = std::max(
+      {kSvgMargin + step * static_cast<double>(across), svg_title_width(picture.title), 2 * step + kSvgMargin});
+
+  std::string svg = svg_opening(width, bottom + kNoteHeight + kSvgMargin,
+                                picture.title.empty() ? "regions that each word looked at" : picture.title);
+  svg += svg_title(picture.title);
+  if (is_preview(picture.preview))
+    svg += fmt::format(
+        "<defs><image id=\"preview\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "href=\"{}\"/></defs>\n",
+        kPanel, height, picture.preview);
+  for (Index i = 0; i < n; ++i) {
+    const std::string& word = picture.rows[static_cast<std::size_t>(i)];
+    const Index column = i % across, row = i / across;
+    const double x = kSvgMargin + step * static_cast<double>(column), y = top + line * static_cast<double>(row);
+    svg += svg_label(word, kPanel / kSvgFont, fmt::format("x=\"{}\" y=\"{}\"", x, y + 15));
+    svg += is_preview(picture.preview)
+               ? fmt::format("<use href=\"#preview\" x=\"{}\" y=\"{}\"/>\n", x, y + kWordHeight)
+               : fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#444\"/>\n", x, y + kWordHeight,
+                             kPanel, height);
+    svg += draw_regions(picture, word, weights.data() + i * regions, x, y + kWordHeight, height);
+    svg += fmt::format("<path d=\"M{} {}h{}v{}h-{}z\" class=\"axis\"/>\n", x, y + kWordHeight, kPanel, height, kPanel);
+  }
+  svg += fmt::format("<text x=\"{}\" y=\"{}\">densest: the region that the word looked at most</text>\n", kSvgMargin,
+                     bottom + 12);
+  return svg + "</svg>\n";
+}
+
+}  // namespace heed
