@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "heed/attention/mechanism.h"
+#include "heed/autograd/ops/shape.h"
 #include "heed/base/error.h"
 #include "heed/jobs/job.h"
 #include "heed/jobs/job_metrics.h"
