@@ -103,7 +103,7 @@ class ParallelLines final : public SampleRecords {
       record.place = {longer->name(), longer->number()};
       record.surplus = there < open_.size();
       if (record.surplus) {
-        record.fault = "left out, the other file has fewer lines";
+        record.fault = SampleReport::kUnpaired;
         return true;
       }
       record.cells.resize(names_.size());
