@@ -1,6 +1,6 @@
 // Talks to heed serve. Every fault becomes a ServerError with words for the person at the page.
 import { EventReader } from "./logic/events";
-import { beginning, grown, type TokenEvent } from "./logic/growing";
+import { beginning, grown, type TokenEvent, unknownAxis } from "./logic/growing";
 import type { AttentionShape } from "./logic/picture";
 import { readAxis, readTrace, type Trace } from "./logic/trace";
 
@@ -143,7 +143,8 @@ export class Client {
     }
     const events = new EventReader();
     const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let draft = beginning([], model.output.name);
+    const inputs = model.inputs.map(({ name, kind }) => unknownAxis(name, kind));
+    let draft = beginning(inputs, model.output.name);
     for (;;) {
       let piece: ReadableStreamReadResult<string>;
       try {
@@ -163,7 +164,8 @@ export class Client {
         if (name === "trace") return understood(() => readTrace(value));
         if (name === "source") {
           const source = understood(() => readAxis(value, "source", model.inputs[0]!.name));
-          draft = beginning([source], model.output.name);
+          const others = inputs.slice(1).filter((axis) => axis.name !== source.name);
+          draft = beginning([source, ...others], model.output.name);
         }
         if (name === "token") {
           draft = grown(draft, value as TokenEvent);

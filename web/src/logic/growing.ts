@@ -8,17 +8,25 @@ export interface TokenEvent {
   weights?: number[];
 }
 
-// The inputs as far as the server has told them; the output is empty.
+export type AxisKind = Axis["kind"];
+
+// An axis of which nothing is known yet.
+export function unknownAxis(name: string, kind: AxisKind): Axis {
+  if (kind === "image") return { name, kind, rows: 1, columns: 1, preview: "" };
+  if (kind === "sound") return { name, kind, rows: 0, frameSeconds: 0 };
+  return { name, kind, text: "", tokens: [], words: [] };
+}
+
+// The inputs as far as the server has told them, the first the one that is looked at; the output is empty.
 export function beginning(inputs: Axis[], output: string): Trace {
-  const empty: WordsAxis = { name: output, kind: "text", text: "", tokens: [], words: [] };
   return {
     version: 2,
     model: "",
     system: "",
     job: "",
-    axes: [...inputs, empty],
+    axes: [...inputs, unknownAxis(output, "text")],
     rows: output,
-    columns: inputs[0]?.name ?? output,
+    columns: inputs[0]!.name,
     attentions: [],
     choices: [],
     beam: [],
@@ -53,7 +61,7 @@ export function grown(trace: Trace, event: TokenEvent): Trace {
     ...trace,
     axes: [...trace.axes.slice(0, -1), { ...before, text: event.text, tokens: [...before.tokens, token], words }],
   };
-  const columns = trace.axes.length > 1 ? sizeOf(axisOf(trace, trace.columns)) : 0;
+  const columns = sizeOf(axisOf(trace, trace.columns));
   const rows = trace.alignment?.values ?? new Float32Array(0);
   if (event.weights?.length === columns && columns > 0 && rows.length === before.tokens.length * columns) {
     const values = new Float32Array(rows.length + columns);

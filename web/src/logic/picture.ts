@@ -230,6 +230,12 @@ export function picture(trace: Trace, choice: Choice, level: Level, keepEnd: boo
   };
 }
 
+// The weight of the deepest colour. Of many small places none has much, so there it is the largest that there is.
+export function deepest({ columnAxis, weights }: Picture): number {
+  if (isWords(columnAxis)) return 1;
+  return weights.values.reduce((a, b) => Math.max(a, b), 0) || 1;
+}
+
 // The heads of the chosen attention one by one, for the lines of all heads; none where there is no choice of heads.
 export function headPictures(trace: Trace, choice: Choice, level: Level, keepEnd: boolean): Picture[] {
   const heads = headCount(trace, choice.attention);

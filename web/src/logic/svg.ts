@@ -11,7 +11,7 @@ import {
   matrixLayout,
   timeTicks,
 } from "./layout";
-import { type HeadRow, type Picture, shown } from "./picture";
+import { deepest, type HeadRow, type Picture, shown } from "./picture";
 import { percent } from "./reading";
 import type { Axis, Hypothesis, ImageAxis, Matrix } from "./trace";
 import { at, type Label, row } from "./weights";
@@ -78,6 +78,7 @@ export function matrixSvg(picture: Picture, title: string, theme: Theme, measure
   const top = margin + layout.top;
   const body: string[] = [];
   const { turn } = layout;
+  const most = deepest(picture);
   for (const { text, at: j } of writtenLabels(picture.columnAxis, columns, columns.length * layout.cellWidth)) {
     const x = left + j * layout.cellWidth;
     const y = top - 8;
@@ -96,7 +97,7 @@ export function matrixSvg(picture: Picture, title: string, theme: Theme, measure
     columns.forEach((_, j) => {
       const weight = at(weights, i, j);
       body.push(
-        `<rect x="${left + j * layout.cellWidth}" y="${top + i * layout.cellHeight}" width="${Math.max(1, layout.cellWidth - 1)}" height="${Math.max(1, layout.cellHeight - 1)}" fill="${css(colourOf(weight, theme))}"><title>${weight.toFixed(3)}</title></rect>`,
+        `<rect x="${left + j * layout.cellWidth}" y="${top + i * layout.cellHeight}" width="${Math.max(1, layout.cellWidth - 1)}" height="${Math.max(1, layout.cellHeight - 1)}" fill="${css(colourOf(weight / most, theme))}"><title>${weight.toFixed(3)}</title></rect>`,
       );
     });
   });

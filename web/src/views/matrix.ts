@@ -2,7 +2,8 @@
 import { element, textWidth } from "../dom";
 import { colourOf, css, pixels, type Theme } from "../logic/colour";
 import { cellAt, type MatrixLayout, matrixLayout, moved } from "../logic/layout";
-import { nounOf, type Picture } from "../logic/picture";
+import { deepest, nounOf, type Picture } from "../logic/picture";
+import { percent } from "../logic/reading";
 import { matrixNeeds, matrixSvg, writtenLabels } from "../logic/svg";
 import { type Axis, isWords } from "../logic/trace";
 import { at, type Label } from "../logic/weights";
@@ -110,6 +111,8 @@ export class MatrixView implements PictureView {
     });
     this.#columns.show(columnAxis, columns, columns.length * cellWidth, (label, place) => {
       label.dataset.turn = String(turn);
+      const edge = columnAxis.kind === "sound" && place === 0 ? "first" : place === columns.length ? "last" : "";
+      label.dataset.edge = edge;
       label.style.left = `${place * cellWidth}px`;
       label.style.fontSize = `${layout.columnFont}px`;
       label.style.maxWidth = turn === 90 ? `${layout.top - 8}px` : "150px";
@@ -136,7 +139,18 @@ export class MatrixView implements PictureView {
     canvas.style.height = `${height}px`;
     if (rows === 0 || columns === 0) return;
     const small = new OffscreenCanvas(columns, rows);
-    small.getContext("2d")!.putImageData(new ImageData(pixels(values, theme), columns, rows), 0, 0);
+    small.getContext("2d")!.putImageData(
+      new ImageData(
+        pixels(
+          values.map((w) => w / deepest(picture)),
+          theme,
+        ),
+        columns,
+        rows,
+      ),
+      0,
+      0,
+    );
     const context = canvas.getContext("2d")!;
     context.imageSmoothingEnabled = false;
     context.drawImage(small, 0, 0, canvas.width, canvas.height);
@@ -217,14 +231,16 @@ class ColourKey {
   readonly root = element("p", { class: "key" });
   #shown = "";
 
-  show({ rowName, columnName, rowAxis, columnAxis }: Picture, theme: Theme) {
+  show(picture: Picture, theme: Theme) {
+    const { rowName, columnName, rowAxis, columnAxis } = picture;
+    const most = percent(deepest(picture));
     const what = `Each row is a ${nounOf(rowAxis).one} of the ${rowName}, each column a ${nounOf(columnAxis).one} of the ${columnName}.`;
-    if (this.#shown === what + theme) return;
-    this.#shown = what + theme;
+    if (this.#shown === what + most + theme) return;
+    this.#shown = what + most + theme;
     const ramp = element("span", { class: "ramp", "aria-hidden": "true" });
     const stops = Array.from({ length: 9 }, (_, i) => css(colourOf(i / 8, theme)));
     ramp.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Looked at: 0 %"), ramp, "100 %");
+    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Looked at: 0 %", ramp, most));
   }
 }
 

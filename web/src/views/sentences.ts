@@ -106,9 +106,12 @@ export class SentencesView {
     this.#note.hidden = !options.note;
     if (this.#note.textContent !== options.note) this.#note.textContent = options.note;
     const output = outputOf(trace);
-    const axes = trace.axes.filter(
-      (axis): axis is WordsAxis => isWords(axis) && axis.kind !== "label" && !options.without.includes(axis.name),
-    );
+    const shows = (axis: Axis): axis is WordsAxis =>
+      isWords(axis) &&
+      axis.kind !== "label" &&
+      !options.without.includes(axis.name) &&
+      (axis === output || !!axis.text);
+    const axes = trace.axes.filter(shows);
     const names = axes.map((axis) => axis.name);
     if (names.join("\n") !== Array.from(this.#sentences.keys()).join("\n")) {
       const make = (name: string) => new Sentence(this.#point, name === output.name ? this.#besideOutput : null);
