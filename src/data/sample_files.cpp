@@ -23,6 +23,7 @@ std::string lower(std::string_view text) {
 
 std::vector<std::string> names_of(const std::vector<SampleColumn>& columns) {
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const SampleColumn& column : columns) names.push_back(column.name);
   return names;
 }
@@ -102,7 +103,7 @@ class ParallelLines final : public SampleRecords {
       record.place = {longer->name(), longer->number()};
       record.surplus = there < open_.size();
       if (record.surplus) {
-        record.fault = "left out, the other file has fewer lines";
+        record.fault = SampleReport::kUnpaired;
         return true;
       }
       record.cells.resize(names_.size());

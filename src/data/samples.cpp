@@ -58,6 +58,12 @@ Index SampleReport::left_out() const {
   return count;
 }
 
+void SampleReport::require_paired() const {
+  for (const Fault& fault : faults)
+    require(fault.what != kUnpaired, "{}: the file beside it has fewer lines; {} of {} have no partner",
+            fault.first.front(), fault.count, read);
+}
+
 std::string SampleReport::text() const {
   std::string text = fmt::format("{} samples{}, {} used", read, complete ? "" : " so far", kept);
   for (const Fault& fault : faults)

@@ -38,6 +38,7 @@ struct SampleReport {
   // Faults that are found in files and in what becomes of them.
   static constexpr const char* kEmpty = "left out, a side is empty";
   static constexpr const char* kUnlabelled = "left out, without a label";
+  static constexpr const char* kUnpaired = "left out, the other file has fewer lines";
   static constexpr const char* kBadLinks = "used without their alignment, which does not fit";
 
   Index read = 0, kept = 0;
@@ -47,6 +48,8 @@ struct SampleReport {
   // A fault of a sample that was counted as read and kept; one that is left out is no longer kept.
   void add(const std::string& what, const std::string& file, Index line);
   Index left_out() const;
+  // Files of lines that are of unequal length are an Error: a line that is missing makes wrong pairs of all below it.
+  void require_paired() const;
   // One line for the sum, and one for each kind of fault.
   std::string text() const;
 };

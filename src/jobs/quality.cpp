@@ -45,6 +45,7 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
   TestSet test;
   Samples samples(files, job.sample_columns());
   for (Sample sample; samples.next(sample);) test.samples.push_back(std::move(sample));
+  samples.report().require_paired();
   require(!test.samples.empty(), "{}: there is no usable sample in it: {}", files.files.front(),
           samples.report().text());
   if (samples.report().left_out() > 0) test.report = samples.report().text();

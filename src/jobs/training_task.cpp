@@ -85,6 +85,7 @@ JobTask::JobTask(const Bundle& bundle, const Training& training)
   SampleBatches batches(validation_data(bundle, training));
   while (batches.position().epoch == 0) validation_.push_back(batches.next());
   validation_report_ = batches.report();
+  validation_report_.require_paired();
   Samples samples(training.validation_files(), bundle.job->sample_columns());
   for (Sample sample; samples.next(sample);) validation_samples_.push_back(std::move(sample));
 }

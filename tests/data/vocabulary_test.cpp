@@ -33,7 +33,7 @@ class VocabularyTest : public testing::Test {
 };
 
 TEST_F(VocabularyTest, WordsAreOrderedByFrequencyThenBytes) {
-  const auto words = train_words({write("a", "b a b c"), write("b", "c a d\n<s> c")}, {});
+  const auto words = train_words({{write("a", "b a b c"), write("b", "c a d\n<s> c")}}, {});
   EXPECT_EQ(words->serialized(), "<unk>\n<s>\n</s>\nc\na\nb\nd\n");
   EXPECT_EQ(words->encode("c  x b\t<s>"), (std::vector<std::int32_t>{3, kUnknown, 5, kUnknown}));
   EXPECT_EQ(words->decode(std::vector<std::int32_t>{kBegin, 3, 0, 6, kEnd}), "c <unk> d");
@@ -43,18 +43,29 @@ TEST_F(VocabularyTest, WordsAreOrderedByFrequencyThenBytes) {
 
 TEST_F(VocabularyTest, SizeAndMinimumLimitTheWords) {
   const std::string file = write("a", "a a a b b c\n");
-  EXPECT_EQ(train_words({file}, {.size = 5})->serialized(), "<unk>\n<s>\n</s>\na\nb\n");
-  EXPECT_EQ(train_words({file}, {.minimum = 3})->serialized(), "<unk>\n<s>\n</s>\na\n");
-  EXPECT_EQ(message_of([&] { train_words({file}, {.minimum = 4}); }), "[words] no word occurs 4 times");
+  EXPECT_EQ(train_words({{file}}, {.size = 5})->serialized(), "<unk>\n<s>\n</s>\na\nb\n");
+  EXPECT_EQ(train_words({{file}}, {.minimum = 3})->serialized(), "<unk>\n<s>\n</s>\na\n");
+  EXPECT_EQ(message_of([&] { train_words({{file}}, {.minimum = 4}); }), "[words] no word occurs 4 times");
 }
 
 TEST_F(VocabularyTest, AColumnOfATsvIsLearnt) {
-  const std::string file = write("a.tsv", "one\teins\ntwo\tzwei\nno tab\n");
-  EXPECT_EQ(train_words({file}, {.column = 1})->serialized(), "<unk>\n<s>\n</s>\neins\nzwei\n");
+  const SampleFiles files{.files = {write("a.tsv", "one\teins\ntwo\tzwei\nno tab\n")}};
+  const std::vector<SampleColumn> columns{{"source"}, {"target", Kind::text, true}};
+  const auto learnt = [&](const std::vector<std::string>& wanted) {
+    return train_words(TrainingText(files, columns, wanted), {})->serialized();
+  };
+  EXPECT_EQ(learnt({"target"}), "<unk>\n<s>\n</s>\neins\nzwei\n");
+  EXPECT_EQ(learnt({"source", "target"}), "<unk>\n<s>\n</s>\neins\none\ntwo\nzwei\n");
+}
+
+TEST_F(VocabularyTest, TextsOfSeveralKindsAreLearntTogether) {
+  TrainingText text(std::vector<std::string>{write("lines", "b b\n")});
+  text += TrainingText({.files = {write("a.tsv", "a\tx\n")}}, {{"source"}, {"target", Kind::text, true}}, {"target"});
+  EXPECT_EQ(train_words(text, {})->serialized(), "<unk>\n<s>\n</s>\nb\nx\n");
 }
 
 TEST_F(VocabularyTest, WordsComeBackFromTheirFile) {
-  const auto words = train_words({write("text", kText)}, {});
+  const auto words = train_words({{write("text", kText)}}, {});
   const auto loaded = load_vocabulary(write(words->file_name("target"), words->serialized()));
   EXPECT_EQ(loaded->serialized(), words->serialized());
   EXPECT_EQ(loaded->encode("the old dog barks"), words->encode("the old dog barks"));
@@ -77,7 +88,7 @@ TEST_F(VocabularyTest, UnknownEndingsAndMissingFilesAreErrors) {
 }
 
 TEST_F(VocabularyTest, PlacesOfWordsCountCharacters) {
-  const auto words = train_words({write("a", "größe 猫 b\n")}, {});
+  const auto words = train_words({{write("a", "größe 猫 b\n")}}, {});
   // Two bytes and more a character, white space of several kinds, a word that is unknown.
   EXPECT_EQ(words->places("  größe\t猫 über"), (std::vector<TextPlace>{{2, 7}, {8, 9}, {10, 14}}));
   EXPECT_TRUE(words->places(" \t ").empty());
@@ -89,7 +100,7 @@ TEST_F(VocabularyTest, PlacesOfWordsCountCharacters) {
 class SubwordsTest : public VocabularyTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(SubwordsTest, RoundTripThroughPiecesAndFile) {
-  const auto subwords = train_subwords({write("text", kText)}, {.size = 60, .kind = GetParam()});
+  const auto subwords = train_subwords({{write("text", kText)}}, {.size = 60, .kind = GetParam()});
   EXPECT_LE(subwords->size(), 60);
   EXPECT_EQ(subwords->piece(kUnknown), "<unk>");
   EXPECT_EQ(subwords->piece(kBegin), "<s>");
@@ -107,11 +118,11 @@ TEST_P(SubwordsTest, RoundTripThroughPiecesAndFile) {
 TEST_P(SubwordsTest, TheSameSeedGivesTheSamePieces) {
   const std::string file = write("text", kText);
   const SubwordOptions options{.size = 50, .kind = GetParam(), .seed = 7, .sample = 4};
-  EXPECT_EQ(train_subwords({file}, options)->serialized(), train_subwords({file}, options)->serialized());
+  EXPECT_EQ(train_subwords({{file}}, options)->serialized(), train_subwords({{file}}, options)->serialized());
 }
 
 TEST_P(SubwordsTest, PiecesOfAWordBelongTogether) {
-  const auto subwords = train_subwords({write("text", kText)}, {.size = 40, .kind = GetParam()});
+  const auto subwords = train_subwords({{write("text", kText)}}, {.size = 40, .kind = GetParam()});
   std::vector<std::int32_t> ids{kBegin};
   std::vector<Index> expected{0};
   const std::vector<std::string> words{"the", "riverbanks", "sleep"};
@@ -140,7 +151,7 @@ std::string characters(const std::string& text, TextPlace place) {
 TEST_P(SubwordsTest, PlacesOfPiecesAreTheirCharactersInTheText) {
   const std::string plain = "the größe of 猫 and cats";
   const auto subwords =
-      train_subwords({write("text", std::string(kText) + plain + "\n")}, {.size = 60, .kind = GetParam()});
+      train_subwords({{write("text", std::string(kText) + plain + "\n")}}, {.size = 60, .kind = GetParam()});
   // White space at the ends and in rows, a ligature and wide letters that are read as others, what is unknown.
   for (const std::string& text :
        {plain, std::string("  the   cats \u3000 größe "), std::string("\ufb01ve ｃａｔｓ ☃☃ of 猫猫"),
@@ -163,7 +174,7 @@ TEST_P(SubwordsTest, PlacesOfPiecesAreTheirCharactersInTheText) {
 }
 
 TEST_P(SubwordsTest, PlacesOfDecodedPiecesAreInTheDecodedText) {
-  const auto subwords = train_subwords({write("text", kText)}, {.size = 40, .kind = GetParam()});
+  const auto subwords = train_subwords({{write("text", kText)}}, {.size = 40, .kind = GetParam()});
   std::vector<std::int32_t> ids{kBegin};
   for (const std::int32_t id : subwords->encode("the old riverbanks")) ids.push_back(id);
   ids.push_back(kUnknown);
@@ -184,10 +195,10 @@ TEST_P(SubwordsTest, PlacesOfDecodedPiecesAreInTheDecodedText) {
 TEST_P(SubwordsTest, ATextTooSmallGivesFewerPiecesOrAnError) {
   const std::string file = write("text", "aa bb\nab ba\n");
   SubwordOptions options{.size = 500, .kind = GetParam()};
-  const Index most = train_subwords({file}, options)->size();
+  const Index most = train_subwords({{file}}, options)->size();
   EXPECT_LT(most, 500);
   options.exact = true;
-  const std::string message = message_of([&] { train_subwords({file}, options); });
+  const std::string message = message_of([&] { train_subwords({{file}}, options); });
   EXPECT_NE(message.find("too small for 500 pieces; there can be"), std::string::npos) << message;
 }
 
@@ -196,16 +207,17 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SubwordsTest, testing::Values("unigram", "bpe"),
 
 TEST_F(VocabularyTest, BadSubwordRequestsAreErrors) {
   const std::string file = write("text", kText);
-  EXPECT_NE(message_of([&] { train_subwords({file}, {.kind = "unigramm"}); }).find("did you mean unigram?"),
+  EXPECT_NE(message_of([&] { train_subwords({{file}}, {.kind = "unigramm"}); }).find("did you mean unigram?"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { train_subwords({file}, {.size = 5}); }).find("cannot learn 5 pieces"), std::string::npos);
-  EXPECT_NE(message_of([&] { train_subwords({write("none", "\n\n")}, {}); }).find("no text to learn from"),
+  EXPECT_NE(message_of([&] { train_subwords({{file}}, {.size = 5}); }).find("cannot learn 5 pieces"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { train_subwords({{write("none", "\n\n")}}, {}); }).find("no text to learn from"),
             std::string::npos);
   EXPECT_NE(message_of([&] { load_vocabulary(write("v.spm", "not a model")); }).find("no model of SentencePiece"),
             std::string::npos);
   EXPECT_NE(message_of([&] { load_vocabulary(write("empty.spm", "")); }).find("no model of SentencePiece"),
             std::string::npos);
-  const auto subwords = train_subwords({file}, {.size = 40});
+  const auto subwords = train_subwords({{file}}, {.size = 40});
   const std::string bytes = subwords->serialized();
   EXPECT_NE(message_of([&] {
               load_vocabulary(write("cut.spm", bytes.substr(0, bytes.size() / 2)));

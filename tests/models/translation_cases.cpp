@@ -8,6 +8,7 @@
 
 #include "attention/composition_cases.h"
 #include "heed/attention/parts.h"
+#include "heed/jobs/job.h"
 
 namespace heed::test {
 namespace {
@@ -110,15 +111,15 @@ std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant) {
 
 std::vector<TranslationVariant> every_system() {
   std::vector<TranslationVariant> list;
-  for (const System& system : systems()) list.push_back({system.name, {}});
+  for (const System* system : systems_of(job_named("translation"))) list.push_back({system->name, {}});
   return list;
 }
 
 std::vector<TranslationVariant> every_variant() {
   std::vector<TranslationVariant> list = every_system();
   list.insert(list.end(), kOptions.begin(), kOptions.end());
-  for (const System& system : systems())
-    if (fields_of(system).contains("score")) add_parts(system.name, list);
+  for (const System* system : systems_of(job_named("translation")))
+    if (fields_of(*system).contains("score")) add_parts(system->name, list);
   return list;
 }
 

@@ -1,0 +1,83 @@
+// In double: the gradient that explains a model is the one that finite differences give.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/composition_cases.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/loss.h"
+#include "heed/data/symbols.h"
+#include "heed/explain/faithfulness.h"
+#include "models/translation_cases.h"
+
+namespace heed::test {
+namespace {
+
+class AttentionGradients : public testing::TestWithParam<TranslationVariant> {};
+
+TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
+  const TinyModel tiny(GetParam());
+  const std::vector<std::int32_t> read{5, 3, 8, 5}, output{4, 7, 9, kEnd};
+  const auto n = static_cast<Index>(output.size()), m = static_cast<Index>(read.size()) + 1;
+  const Source source = sentences({{5, 3, 8, 5, kEnd}}), previous = sentences({{kBegin, 4, 7, 9}});
+  // ln p(y_t) with the weight of step t on token j changed by the factor 1 + by.
+  const auto log_probability = [&](Index t, Index j, double by) {
+    Tensor gates(Shape{1, n, m}, Real{1});
+    gates.data()[t * m + j] += static_cast<Real>(by);
+    ForwardOptions options;
+    options.gates = Var(gates);
+    const NoGradient off;
+    const Tensor logits = tiny.model->forward(source, previous, options).words.logits().value();
+    const Index vocabulary = logits.size(-1);
+    return static_cast<double>(
+        log_probabilities_of(logits.reshape(Shape{n, vocabulary})).at({t, output[static_cast<std::size_t>(t)]}));
+  };
+  const Tensor gradients =
+      writer_evidence(*tiny.model, {.words = read, .ends = {}, .features = {}}, output)->gradients();
+  ASSERT_EQ(gradients.shape(), (Shape{n, m - 1}));
+  const double step = 1e-5;
+  for (Index t = 0; t < n; ++t)
+    for (Index j = 0; j + 1 < m; ++j) {
+      const double difference = (log_probability(t, j, step) - log_probability(t, j, -step)) / (2 * step);
+      EXPECT_NEAR(static_cast<double>(gradients.at({t, j})), std::abs(difference), 1e-8) << t << " " << j;
+    }
+}
+
+TEST(LabelGradients, AreThoseOfFiniteDifferences) {
+  const System& system = system_named("shades");
+  const std::unique_ptr<Config> config = system.config("small");
+  config->inputs = {2}, config->outputs = 3;
+  Parameters parameters;
+  const std::unique_ptr<Model> model = system.make(Scope(parameters), *config);
+  const auto& chooser = dynamic_cast<const Chooser&>(*model);
+  randomise(parameters, 3, 0.6);
+  const Index m = 5;
+  const Tensor features = random_tensor(Shape{m, 2}, 4);
+  const std::vector<Source> inputs{
+      {.words = {}, .lengths = Ids(Shape{1}, m), .features = features.reshape(Shape{1, m, 2})}};
+  const auto log_probability = [&](Index label, Index j, double by) {
+    ForwardOptions options;
+    Tensor gates(Shape{1, 1, m}, Real{1});
+    gates.data()[j] += static_cast<Real>(by);
+    options.gates = Var(gates);
+    const NoGradient off;
+    return static_cast<double>(log_probabilities_of(chooser.forward(inputs, options).scores.value()).at({0, label}));
+  };
+  const double step = 1e-5;
+  for (const std::int32_t label : {0, 1, 2}) {
+    const Tensor gradients =
+        chooser_evidence(chooser, {{.words = {}, .ends = {}, .features = features}}, label)->gradients();
+    ASSERT_EQ(gradients.shape(), (Shape{1, m}));
+    for (Index j = 0; j < m; ++j) {
+      const double difference = (log_probability(label, j, step) - log_probability(label, j, -step)) / (2 * step);
+      EXPECT_NEAR(static_cast<double>(gradients.at({0, j})), std::abs(difference), 1e-8) << label << " " << j;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Systems, AttentionGradients, testing::ValuesIn(every_variant()),
+                         [](const auto& at) { return at.param.name(); });
+
+}  // namespace
+}  // namespace heed::test

@@ -1,0 +1,242 @@
+// The job of shades_job.cpp, which no room knows, from its training to its explanations.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "heed/base/file.h"
+#include "heed/base/random.h"
+#include "heed/jobs/quality.h"
+#include "heed/jobs/training.h"
+#include "support/messages.h"
+#include "support/temporary_folder.h"
+
+namespace heed::test {
+namespace {
+
+constexpr Index kSide = 8, kImages = 48;
+const std::vector<std::string> kLabels{"dark", "lamp", "light"};
+
+// A grey image of a label: all dark, all light, or dark with one light region.
+std::string image_of(const std::string& label, RandomSequence& random) {
+  std::string bytes = fmt::format("P5 # of a test\n{} {}\n255\n", kSide, kSide);
+  const auto lamp = static_cast<Index>(random.below(16));
+  for (Index y = 0; y < kSide; ++y)
+    for (Index x = 0; x < kSide; ++x) {
+      const Index region = y / 2 * 4 + x / 2;
+      const bool light = label == "light" || (label == "lamp" && region == lamp);
+      bytes += static_cast<char>((light ? 200 : 10) + random.below(40));
+    }
+  return bytes;
+}
+
+class TestOnlyJobTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    RandomSequence random(RandomKey{7});
+    for (const char* part : {"train", "test"}) {
+      std::string list;
+      for (Index i = 0; i < kImages; ++i) {
+        const std::string& label = kLabels[static_cast<std::size_t>(i) % kLabels.size()];
+        const std::string name = fmt::format("{}{}.pgm", part, i);
+        write_file(folder_->path() / name, image_of(label, random));
+        list += label + "\t" + name + "\n";
+      }
+      write_file(folder_->path() / (part + std::string(".tsv")), list);
+    }
+    train_model(plan_training({{"model", "shades", ""},
+                               {"data", file("train.tsv"), ""},
+                               {"valid", file("test.tsv"), ""},
+                               {"output", file("model"), ""},
+                               {"steps", "150", ""},
+                               {"validate-every", "50u", ""},
+                               {"threads", "1", ""},
+                               {"shards", "2", ""}}),
+                false, [](const std::string&) {});
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::string file(const std::string& name) { return (folder_->path() / name).string(); }
+  static Runner runner() {
+    return {{folder_->path() / "model"}, 1, [](const std::string& line) { ADD_FAILURE() << line; }};
+  }
+  static TestSet test_set() { return read_test_set(job_named("shading"), {.files = {file("test.tsv")}}); }
+
+  static TemporaryFolder* folder_;
+};
+TemporaryFolder* TestOnlyJobTest::folder_ = nullptr;
+
+TEST_F(TestOnlyJobTest, IsFoundByItself) {
+  EXPECT_EQ(job_named("shading").system, "shades");
+  EXPECT_EQ(job_of_verb("shade"), &job_named("shading"));
+  EXPECT_EQ(job_of_verb("shadow"), &job_named("shading"));
+  ASSERT_EQ(systems_of(job_named("shading")).size(), 1u);
+  std::set<std::string> flags;
+  for (const FieldDescription& field : describe_training()) flags.insert(field.name);
+  for (const char* flag : {"image", "valid-image", "label", "valid-label"}) EXPECT_TRUE(flags.count(flag)) << flag;
+  for (const char* flag : {"image-vocabulary", "label-vocabulary"}) EXPECT_FALSE(flags.count(flag)) << flag;
+}
+
+TEST_F(TestOnlyJobTest, ReadsImagesOfBothForms) {
+  const Value plain = decode_value(Kind::image, "P2\n4 4 # wide and high\n10\n0 1 2 3 4 5 6 7 8 9 10 0 0 0 0 0", "p");
+  EXPECT_EQ(plain.numbers.shape(), (Shape{4, 4, 1}));
+  EXPECT_NEAR(plain.numbers.at({2, 1, 0}), 0.9, 1e-6);
+  const Value binary =
+      decode_value(Kind::image, "P5 4 4 10\n" + std::string("\0\1\2\3\4\5\6\7\10\11\12\0\0\0\0\0", 16), "b");
+  for (Index i = 0; i < 16; ++i) EXPECT_EQ(binary.numbers.data()[i], plain.numbers.data()[i]);
+  const auto message = [](const std::string& bytes) {
+    return message_of([&] { decode_value(Kind::image, bytes, "x.pgm"); });
+  };
+  EXPECT_EQ(message("P5 3 4 255\n"), "x.pgm: an image of 3 x 4 has no 4 x 4 regions");
+  EXPECT_EQ(message("P5 4 4 255\nabc"), "x.pgm: 13 bytes are missing");
+  EXPECT_EQ(message("P5 4 four"), "x.pgm: there is no number at byte 5 of the image");
+  EXPECT_EQ(message("P2 4 4 1\n2"), "x.pgm: the number 2 is above 1");
+  EXPECT_EQ(message("GIF89a"), "x.pgm: it is no image that can be read here");
+}
+
+TEST_F(TestOnlyJobTest, LearnsWhatItIsShown) {
+  Runner model = runner();
+  EXPECT_EQ(model.bundle().codes.labels, kLabels);
+  EXPECT_EQ(model.bundle().chooser, model.bundle().model.get());
+  EXPECT_EQ(model.bundle().writer, nullptr);
+  const Quality quality = measure_quality(model, test_set());
+  ASSERT_EQ(quality.metrics.size(), 1u);
+  EXPECT_EQ(quality.metrics.front().first->name, "accuracy");
+  EXPECT_GT(quality.metrics.front().second, 90);  // percent; chance is 33
+  EXPECT_LT(quality.cross_entropy, 0.5);          // chance is 1.1
+  EXPECT_FALSE(quality.alignment);
+}
+
+TEST_F(TestOnlyJobTest, AnswersWithLabelsBestFirst) {
+  Runner model = runner();
+  const TestSet test = test_set();
+  RunOptions options;
+  options.search.options.best = 2;
+  const auto results = model.run(test.samples, options);
+  const std::vector<SampleScore> scores = model.score(test.samples);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ASSERT_EQ(results[i].size(), 2u);
+    EXPECT_GE(results[i][0].score, results[i][1].score);
+    for (const Result& result : results[i]) {
+      EXPECT_NEAR(std::exp(result.log_probability), result.score, 1e-6);
+      EXPECT_FALSE(result.alignment);
+      if (result.text == test.samples[i].outputs.front()) {
+        EXPECT_NEAR(scores[i].log_probability, result.log_probability, 1e-4);
+      }
+    }
+    EXPECT_EQ(scores[i].words, 1);
+  }
+  options.search.options.best = 9;
+  for (const auto& answers : model.run(test.samples, options)) {
+    ASSERT_EQ(answers.size(), kLabels.size());  // there are no more
+    EXPECT_NEAR(answers[0].score + answers[1].score + answers[2].score, 1, 1e-5);
+  }
+  options.prefixes.resize(test.samples.size());
+  EXPECT_EQ(message_of([&] { model.run(test.samples, options); }), "[shade] a label has no prefix");
+}
+
+TEST_F(TestOnlyJobTest, ItsTraceHasAGridAndALabel) {
+  Runner model = runner();
+  const TestSet test = test_set();
+  ExplainOptions options;
+  options.attentions = options.trust = true;
+  std::vector<Sample> unlabelled = test.samples;
+  for (Sample& sample : unlabelled) sample.outputs.clear();
+  const std::vector<Trace> traces = model.explain(unlabelled, options);
+  const auto results = model.run(test.samples);
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    const Trace& trace = traces[i];
+    EXPECT_EQ(trace.job, "shading");
+    EXPECT_EQ(trace.system, "shades");
+    EXPECT_EQ(trace.model, "model");
+    ASSERT_EQ(trace.axes.size(), 2u);
+    const TraceAxis &image = trace.axis("image"), &label = trace.axis("label");
+    EXPECT_EQ(image.kind, Kind::image);
+    EXPECT_EQ(image.rows, 4);
+    EXPECT_EQ(image.columns, 4);
+    EXPECT_EQ(label.kind, Kind::label);
+    EXPECT_EQ(label.size(), 1);
+    EXPECT_EQ(label.text.text, results[i].front().text);
+    EXPECT_EQ(trace.rows, "label");
+    EXPECT_EQ(trace.columns, "image");
+    ASSERT_EQ(trace.alignment.shape(), (Shape{1, 16}));
+    double sum = 0;
+    for (const Real weight : trace.alignment.values()) sum += static_cast<double>(weight);
+    EXPECT_NEAR(sum, 1, 1e-5);
+    ASSERT_EQ(trace.attentions.size(), 1u);
+    EXPECT_EQ(trace.attentions.front().name, "label.image");
+    EXPECT_EQ(trace.attentions.front().weights.shape(), (Shape{1, 1, 16}));
+    ASSERT_EQ(trace.choices.size(), kLabels.size());
+    EXPECT_EQ(trace.choices.front().label, label.text.text);
+    EXPECT_NEAR(trace.choices.front().probability, results[i].front().score, 1e-5);
+    EXPECT_TRUE(trace.log_probabilities.empty());
+    ASSERT_EQ(trace.trust.size(), 1u);
+    const TraceTrust& trust = trace.trust.front();
+    EXPECT_EQ(trust.entropy.size(), 1u);
+    for (const double number : {trust.gradient_agreement, trust.leave_one_out_agreement, trust.comprehensiveness,
+                                trust.sufficiency, trust.random_comprehensiveness, trust.random_sufficiency})
+      EXPECT_TRUE(std::isfinite(number));
+  }
+  // A given label is explained though it is not the likeliest.
+  const Trace given =
+      model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"light"}}}).front();
+  EXPECT_EQ(given.output().text.text, "light");
+  EXPECT_EQ(given.choices.front().label, "dark");
+  EXPECT_EQ(
+      message_of([&] { model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"lihgt"}}}); }),
+      "[shading] the model has no label lihgt; did you mean light?");
+}
+
+TEST_F(TestOnlyJobTest, ALampIsSeenWhereItIs) {
+  Runner model = runner();
+  Index seen = 0, lamps = 0;
+  for (const Sample& sample : test_set().samples) {
+    if (sample.outputs.front() != "lamp") continue;
+    const Trace trace = model.explain(std::vector<Sample>{{.inputs = sample.inputs}}).front();
+    const Tensor features = job_named("shading").inputs.front().features(sample.inputs.front()).features;
+    const auto most = [](const Tensor& x) {
+      return std::max_element(x.values().begin(), x.values().end()) - x.values().begin();
+    };
+    ++lamps;
+    seen += most(trace.alignment) == most(features) ? 1 : 0;
+  }
+  EXPECT_EQ(lamps, kImages / 3);
+  EXPECT_GT(seen, lamps * 9 / 10);
+}
+
+TEST_F(TestOnlyJobTest, ItsFolderHasEverything) {
+  const ModelFolder folder(folder_->path() / "model");
+  EXPECT_EQ(folder.model(), "shades");
+  EXPECT_EQ(folder.job(), "shading");
+  EXPECT_EQ(read_file(folder.path() / "label.labels.txt"), "dark\nlamp\nlight\n");
+  const Bundle bundle = load_bundle(folder, FolderWeights::trained);
+  EXPECT_EQ(bundle.config->inputs, (std::vector<Index>{1}));
+  EXPECT_EQ(bundle.config->outputs, 3);
+  EXPECT_TRUE(bundle.example.empty());  // an image is none that can be shown as a text
+  const ModelFolder copy = create_folder(folder_->path() / "copy", bundle, {}, false);
+  copy.save_weights(*bundle.parameters);
+  Runner first = runner(), second({copy.path()}, 1, [](const std::string&) {});
+  const TestSet test = test_set();
+  const auto expected = first.run(test.samples), found = second.run(test.samples);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].front().score, expected[i].front().score);
+  const Training training = training_of_folder(folder.path());
+  EXPECT_EQ(training.job, "shading");
+  EXPECT_EQ(training.data, file("train.tsv"));
+}
+
+TEST_F(TestOnlyJobTest, LabelsThatAreTooFewAreAnError) {
+  write_file(folder_->path() / "one.tsv", "dark\ttrain0.pgm\n");
+  EXPECT_EQ(message_of([&] {
+              train_model(plan_training({{"model", "shades", ""},
+                                         {"data", file("one.tsv"), ""},
+                                         {"output", file("none"), ""},
+                                         {"steps", "1", ""}}),
+                          false, [](const std::string&) {});
+            }),
+            "[train] there is no label but dark in " + file("one.tsv") + "; at least two labels are needed");
+}
+
+}  // namespace
+}  // namespace heed::test

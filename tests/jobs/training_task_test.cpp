@@ -1,0 +1,125 @@
+#include "heed/jobs/training_task.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/file.h"
+#include "heed/jobs/runner.h"
+#include "support/messages.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_bundle.h"
+
+namespace heed {
+namespace {
+
+const char *const kSources = "a b c\nb c\nc a a b\na\nb b\n", *const kTargets = "x y z\ny z\nz x x\nx\ny y x\n";
+
+class JobTaskTest : public testing::Test {
+ protected:
+  JobTaskTest() : training_(job_named("translation")), bundle_(test::make_tiny(tiny_)) {
+    put("s", kSources);
+    put("t", kTargets);
+    put("links", "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 2-2\n0-0\n0-0 1-1\n");
+    training_.sides[0].files = training_.sides[0].valid = file("s");
+    training_.sides[1].files = training_.sides[1].valid = file("t");
+    training_.threads = 1;
+  }
+  std::string file(const char* name) const { return (folder_.path() / name).string(); }
+  void put(const char* name, const char* text) const { write_file(file(name), text); }
+  std::filesystem::path model() const { return test::make_tiny_folder(folder_.path() / "model", tiny_); }
+  static double loss_in(const JobTask& task, Index shards) {
+    double total = 0;
+    for (Index shard = 0; shard < shards; ++shard) {
+      Random random(5);
+      const Var loss = task.loss(shard, shards, random);
+      if (loss) total += static_cast<double>(loss.value().item());
+    }
+    return total;
+  }
+
+  const test::TinyBundle tiny_{.system = "transformer", .texts = {kSources, kTargets}, .deviation = 0, .seed = 1};
+  TemporaryFolder folder_;
+  Training training_;
+  Bundle bundle_;
+};
+
+TEST_F(JobTaskTest, ShardsAddUpToTheBatch) {
+  training_.alignments = file("links");
+  JobTask task(bundle_, training_);
+  const TrainingTask::Batch batch = task.next();
+  EXPECT_EQ(batch.epoch, 0);
+  EXPECT_EQ(batch.words, 12 + 5);
+  const double whole = loss_in(task, 1);
+  for (const Index shards : {2, 3, 5, 8}) EXPECT_NEAR(loss_in(task, shards), whole, 1e-4) << shards;
+  EXPECT_EQ(task.next().epoch, 1);
+}
+
+TEST_F(JobTaskTest, GuidedAlignmentAddsToTheLoss) {
+  JobTask plain(bundle_, training_);
+  training_.alignments = file("links");
+  training_.alignment_weight = 2;
+  JobTask guided(bundle_, training_);
+  training_.alignment_weight = 1;
+  JobTask half(bundle_, training_);
+  plain.next(), guided.next(), half.next();
+  const double base = loss_in(plain, 1), added = loss_in(guided, 1) - base;
+  EXPECT_GT(added, 0);
+  EXPECT_NEAR(loss_in(half, 1) - base, added / 2, 1e-3);
+}
+
+TEST_F(JobTaskTest, ValidationIsTheMeanOverWordsAndWhatScoringSays) {
+  training_.metrics = "cross-entropy,perplexity,bleu,chrf";
+  JobTask task(bundle_, training_);
+  const std::vector<ValidationScore> scores = task.validate();
+  ASSERT_EQ(scores.size(), 4u);
+  EXPECT_NEAR(scores[1].value, std::exp(scores[0].value), 1e-9);
+  EXPECT_TRUE(scores[2].higher_is_better);
+  Runner runner({model()}, 1, [](const std::string&) {});
+  const std::vector<Sample> samples{sample_of({"a b c"}, {"x y z"}), sample_of({"b c"}, {"y z"}),
+                                    sample_of({"c a a b"}, {"z x x"}), sample_of({"a"}, {"x"}),
+                                    sample_of({"b b"}, {"y y x"})};
+  double total = 0;
+  Index words = 0;
+  for (const SampleScore& score : runner.score(samples)) total -= score.log_probability, words += score.words;
+  EXPECT_EQ(words, 17);
+  EXPECT_NEAR(total / static_cast<double>(words), scores[0].value, 1e-5);
+}
+
+TEST_F(JobTaskTest, ReportsWhatWasFoundAndChoosesAnExample) {
+  put("s", "a b c\n\nc a a b b\n");
+  put("t", "x y z\ny z\nz x x\n");
+  JobTask task(bundle_, training_);
+  EXPECT_EQ(task.training_report().read, 3);
+  EXPECT_EQ(task.training_report().kept, 2);
+  EXPECT_EQ(task.validation_report().kept, 2);
+  EXPECT_EQ(task.example(), (std::vector<std::string>{"c a a b b"}));  // the first that is not very short
+  training_.sides[0].valid = training_.sides[1].valid = "";
+  JobTask without(bundle_, training_);
+  EXPECT_TRUE(without.example().empty());
+  EXPECT_TRUE(without.validate().empty());
+}
+
+TEST_F(JobTaskTest, GoesOnWhereItStood) {
+  training_.batch_words = 8;
+  JobTask task(bundle_, training_), other(bundle_, training_);
+  for (int i = 0; i < 3; ++i) task.next();
+  other.seek(task.position());
+  for (int i = 0; i < 6; ++i) {
+    const TrainingTask::Batch expected = task.next(), found = other.next();
+    EXPECT_EQ(found.epoch, expected.epoch);
+    EXPECT_EQ(found.words, expected.words);
+    EXPECT_EQ(loss_in(other, 1), loss_in(task, 1));
+  }
+}
+
+TEST_F(JobTaskTest, ValidationFilesOfUnequalLengthAreCounted) {
+  put("short", "x y\n");
+  training_.sides[1].valid = file("short");
+  const JobTask task(bundle_, training_);
+  EXPECT_EQ(task.validation_report().kept, 1);
+  EXPECT_EQ(task.validation_report().text(), "");
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heed/jobs/bundle.h"
+
+namespace heed::test {
+
+// A model that is small enough to be run in any test, and what it needs to be run.
+struct TinyBundle {
+  std::string system;
+  std::string job = {};                              // empty: the one that the system was published for
+  std::map<std::string, std::string> settings = {};  // fields that differ from those of tiny_config
+  // What the vocabularies learn from: a text for each side of words, or one for all of them, which then share it.
+  std::vector<std::string> texts = {
+      "the cat sleeps near the old house\nwe walk to the house of cats\nthe größe of 猫 and the river bank\n"};
+  bool subwords = false;
+  std::vector<std::string> labels = {};  // of a job that gives one
+  std::vector<Index> widths = {};        // of the job's inputs, where one has no vocabulary
+  double deviation = 0.4;                // of all weights; 0: as they are at the beginning of a training
+  std::uint64_t seed = 5;
+};
+Bundle make_tiny(const TinyBundle& tiny);
+// The same in a folder.
+std::filesystem::path make_tiny_folder(const std::filesystem::path& folder, const TinyBundle& tiny);
+
+}  // namespace heed::test
