@@ -14,8 +14,8 @@ VisitFields all_fields(Config& config) {
   };
 }
 
-void make_model(TranslationBundle& bundle, std::uint64_t seed) {
-  bundle.parameters = std::make_unique<Parameters>(seed);
+void make_model(TranslationBundle& bundle, std::uint64_t seed, FirstValues first_values) {
+  bundle.parameters = std::make_unique<Parameters>(seed, first_values);
   std::unique_ptr<Model> model = system_named(bundle.name).make(Scope(*bundle.parameters), *bundle.config);
   bundle.model.reset(&dynamic_cast<Writer&>(*model));
   static_cast<void>(model.release());
@@ -37,7 +37,7 @@ TranslationBundle make_translation(const std::string& name, std::unique_ptr<Conf
   TranslationBundle bundle{name, std::move(config), std::move(source), std::move(target), nullptr, nullptr};
   bundle.config->inputs[0] = bundle.source->size();
   bundle.config->outputs = bundle.target->size();
-  make_model(bundle, seed);
+  make_model(bundle, seed, FirstValues::drawn);
   return bundle;
 }
 
@@ -57,8 +57,9 @@ TranslationBundle load_translation(const ModelFolder& folder, FolderWeights weig
   folder.read_config(all_fields(*bundle.config));
   bundle.source = load_side(folder, "source", bundle.config->inputs[0]);
   bundle.target = load_side(folder, "target", bundle.config->outputs);
-  make_model(bundle, seed);
-  if (weights == FolderWeights::trained) folder.load_weights(*bundle.parameters);
+  const bool trained = weights == FolderWeights::trained;
+  make_model(bundle, seed, trained ? FirstValues::left_unset : FirstValues::drawn);
+  if (trained) folder.load_weights(*bundle.parameters);
   return bundle;
 }
 

@@ -77,7 +77,7 @@ Initialiser orthogonal() {
 Var Parameters::add(const std::string& name, const Shape& shape, const Initialiser& initialise) {
   require(!contains(name), "[parameters] there is a parameter {} already", name);
   Tensor value(shape);
-  initialise(value, key_.derive(name));
+  if (first_values_ == FirstValues::drawn) initialise(value, key_.derive(name));
   positions_.emplace(name, entries_.size());
   entries_.push_back({name, Var::leaf(std::move(value))});
   return entries_.back().var;

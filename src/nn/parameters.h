@@ -27,6 +27,10 @@ Initialiser glorot();
 Initialiser orthogonal();
 }  // namespace init
 
+// Whether a new parameter gets its initialiser's values, or none: its memory is not even touched, and whoever makes the
+// model loads every parameter before the first is read (load_parameters does, or is an Error).
+enum class FirstValues { drawn, left_unset };
+
 // All trainable tensors of a model, by name, in the order they were made.
 class Parameters {
  public:
@@ -35,7 +39,8 @@ class Parameters {
     Var var;
   };
 
-  explicit Parameters(std::uint64_t seed = 1) : key_{seed, 0} {}
+  explicit Parameters(std::uint64_t seed = 1, FirstValues first_values = FirstValues::drawn)
+      : key_{seed, 0}, first_values_(first_values) {}
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
@@ -50,6 +55,7 @@ class Parameters {
 
  private:
   RandomKey key_;
+  FirstValues first_values_;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> positions_;
 };
