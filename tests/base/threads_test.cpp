@@ -11,9 +11,9 @@
 namespace heed {
 namespace {
 
-class Threads : public ::testing::Test {
+class ParallelLoops : public ::testing::Test {
  protected:
-  ~Threads() override { set_thread_count(before_); }
+  ~ParallelLoops() override { set_thread_count(before_); }
   const int before_ = thread_count();
 };
 
@@ -26,7 +26,7 @@ std::vector<int> visits(Index size, Index grain) {
   return count;
 }
 
-TEST_F(Threads, EveryPlaceIsVisitedOnce) {
+TEST_F(ParallelLoops, EveryPlaceIsVisitedOnce) {
   for (const int threads : {1, 2, 3, 8}) {
     set_thread_count(threads);
     for (const Index size : {0, 1, 2, 7, 1000})
@@ -35,7 +35,7 @@ TEST_F(Threads, EveryPlaceIsVisitedOnce) {
   }
 }
 
-TEST_F(Threads, CallersAtOnceDoNotWaitForEachOther) {
+TEST_F(ParallelLoops, CallersAtOnceDoNotWaitForEachOther) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 4; ++caller)
@@ -48,7 +48,7 @@ TEST_F(Threads, CallersAtOnceDoNotWaitForEachOther) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(Threads, ALoopInsideALoopUsesOneThread) {
+TEST_F(ParallelLoops, ALoopInsideALoopUsesOneThread) {
   set_thread_count(2);
   const int count = thread_count();
   std::atomic<int> ranges{0};
@@ -58,7 +58,7 @@ TEST_F(Threads, ALoopInsideALoopUsesOneThread) {
 }
 
 // A child of fork() has none of the threads.
-TEST(ThreadsOfAChild, LoopsEndWithoutHelpers) {
+TEST(LoopsOfAChild, LoopsEndWithoutHelpers) {
   const int before = thread_count();
   set_thread_count(3);
   ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
