@@ -246,7 +246,7 @@ TEST_F(ExplainerTest, AnEmptyTextHasAnEmptyTranslation) {
     EXPECT_EQ(traces[i].alignment.shape(), (Shape{1, 1}));
     EXPECT_EQ(traces[i].log_probabilities.size(), 1u);
   }
-  EXPECT_EQ(traces[1].source.tokens.back().text, "</s>");
+  EXPECT_EQ(traces[1].axis("source").text.tokens.back().text, "</s>");
   EXPECT_TRUE(model.explain({}).empty());
 }
 
