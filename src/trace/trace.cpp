@@ -19,9 +19,9 @@ Index TraceAxis::size() const {
 }
 
 bool is_preview(std::string_view url) {
-  constexpr std::array<std::string_view, 4> kBeginnings = {"data:image/png;base64,", "data:image/jpeg;base64,",
-                                                           "data:image/webp;base64,", "data:image/gif;base64,"};
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+  static constexpr std::array<std::string_view, 4> kBeginnings = {"data:image/png;base64,", "data:image/jpeg;base64,",
+                                                                  "data:image/webp;base64,", "data:image/gif;base64,"};
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
   return std::ranges::any_of(kBeginnings, [url](std::string_view beginning) {
     return url.starts_with(beginning) && url.find_first_not_of(kDigits, beginning.size()) == std::string_view::npos;
   });
