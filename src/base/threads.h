@@ -16,7 +16,7 @@ inline void limit_threads(Index count) {
 }
 
 namespace detail {
-// Calls `body(context, begin, end)` over chunks that cover [0, size), one chunk a thread.
+// Calls `body(context, begin, end)` over chunks that cover [0, size); over all at once if another caller has the team.
 void run_chunks(Index size, Index chunks, void (*body)(void*, Index, Index), void* context);
 // 1 inside a parallel section, thread_count() outside.
 int available_threads();

@@ -19,7 +19,8 @@ void SampleFlags::add_lines(CLI::App& command, const std::string& prefix) {
   std::set<std::string> known;
   for (const Job& job : jobs())
     for (const JobSide* side : job.sides()) {
-      if (!known.insert(side->name).second) continue;
+      // A flag of the command itself comes first; such a side is given by --data.
+      if (!known.insert(side->name).second || command.get_option_no_throw("--" + prefix + side->name)) continue;
       std::string flags = "--" + prefix + side->name;
       if (prefix.empty() && side == &default_job().inputs.front()) flags += ",-s";
       if (prefix.empty() && side == &default_job().output) flags += ",-t";

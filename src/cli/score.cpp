@@ -55,9 +55,9 @@ void add_score(CLI::App& app) {
   CLI::App* command = app.add_subcommand("score", "How probable given outputs are under a model");
   const auto options = std::make_shared<ScoreOptions>();
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->required();
+  command->add_flag("--summary", options->summary, "Print the sum over all samples only");
   options->samples.add_tables(*command);
   options->samples.add_lines(*command);
-  command->add_flag("--summary", options->summary, "Print the sum over all samples only");
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->footer(
       "Each line of the output is: log-probability, the same per piece, perplexity.\n"

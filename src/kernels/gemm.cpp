@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "heed/base/one_thread.h"
 #include "heed/base/signal_stack.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/ref/gemm.h"
@@ -85,6 +86,40 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 HWY_EXPORT(few_rows);
 
+#ifndef HEED_DOUBLE
+namespace {
+
+// oneDNN's product on the calling thread alone.
+void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  const OneThread alone;
+  use_signal_stack();
+  const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
+                                          a.stride, b.data, b.stride, beta, c, ldc);
+  if (status != dnnl_success) ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
+}
+
+// The same, its longer side cut over threads. oneDNN's own threads would wait for each other by spinning, and on a busy
+// machine for as long as another process keeps one of them from its core (decision 14).
+void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  constexpr Index kBlock = 64, kWorkOfThread = Index{1} << 21;  // multiplications that outweigh a thread's waking
+  const bool columns = n >= m;
+  const Index length = columns ? n : m, blocks = std::max<Index>(1, length / kBlock);  // the last may be longer
+  const Index block_work = kBlock * (columns ? m : n) * k;
+  parallel_for(blocks, 1 + kWorkOfThread / block_work, [&](Index begin, Index end) {
+    const Index first = begin * kBlock, count = (end == blocks ? length : end * kBlock) - first;
+    if (columns) {
+      const Matrix part{b.data + first * (b.transposed ? b.stride : 1), b.stride, b.transposed};
+      product_of_one_thread(m, count, k, alpha, a, part, beta, c + first, ldc);
+    } else {
+      const Matrix part{a.data + first * (a.transposed ? 1 : a.stride), a.stride, a.transposed};
+      product_of_one_thread(count, n, k, alpha, part, b, beta, c + first * ldc, ldc);
+    }
+  });
+}
+
+}  // namespace
+#endif
+
 void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   if (m == 0 || n == 0) return;
 #ifdef HEED_DOUBLE
@@ -94,15 +129,12 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
   // Few rows, such as the hypotheses of one sentence, are as fast as B is read, and oneDNN reads a transposed B anew
   // for every three of them.
   if (!a.transposed && b.transposed && m >= 4 && m <= 12) {
-    const Index grain = std::max<Index>(64, 262144 / (m * k));
+    const Index grain = std::max<Index>(64, 262144 / k);  // a megabyte of B outweighs a thread's waking
     return parallel_for(n, grain, [&](Index begin, Index end) {
       HWY_DYNAMIC_DISPATCH(few_rows)(begin, end, m, k, alpha, a, b, beta, c, ldc);
     });
   }
-  use_signal_stack();
-  const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
-                                          a.stride, b.data, b.stride, beta, c, ldc);
-  if (status != dnnl_success) ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
+  product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }
 

@@ -50,12 +50,12 @@ Json description(const ServedModel& model) {
 
 }  // namespace
 
-HttpResponse page_answer(std::string_view html) {
+HttpResponse page_answer(std::string_view html, std::string_view scripts) {
   if (!html.empty())
     return {200,
             std::string(html),
             "text/html; charset=utf-8",
-            {{"Content-Security-Policy", content_policy(html)}, {"Referrer-Policy", "no-referrer"}}};
+            {{"Content-Security-Policy", content_policy(scripts)}, {"Referrer-Policy", "no-referrer"}}};
   return {200, "This is a Heed server. Its page was not built in; its interface is at /openapi.json.\n",
           "text/plain; charset=utf-8"};
 }

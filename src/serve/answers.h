@@ -10,7 +10,7 @@
 namespace heed {
 
 // The page, under a policy that lets it load and send nothing elsewhere; a few words where there is none.
-HttpResponse page_answer(std::string_view html);
+HttpResponse page_answer(std::string_view html, std::string_view scripts);
 HttpResponse models_answer(const ModelShelf& models);
 // KServe v2: of the server, of a model.
 HttpResponse server_answer();

@@ -29,7 +29,7 @@ Service::Service(const std::vector<ModelSource>& models, ServiceOptions options,
                  std::function<void(const std::string&)> log)
     : options_(std::move(options)),
       log_(std::move(log)),
-      page_(page_answer(page_html())),
+      page_(page_answer(page_html(), page_scripts())),
       models_(models, options_.threads),
       batcher_(options_.batcher, [this](const Batcher::Items& items) { work(items); }) {}
 

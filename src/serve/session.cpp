@@ -1,4 +1,5 @@
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
 #include <sstream>
 
 #include "heed/serve/routes.h"
@@ -38,7 +39,7 @@ void set_headers(Message& message, const HttpResponse& response, const Exchange&
 
 // One part of an answer whose length is not known.
 std::string chunk(const std::string& text, unsigned version) {
-  return version < 11 ? text : fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+  return version < 11 ? text : beast::buffers_to_string(http::make_chunk(boost::asio::buffer(text)));
 }
 
 }  // namespace
@@ -236,7 +237,7 @@ void Session::end_events(const Exchange& exchange) {
   if (!belongs(exchange) || state_ != State::streaming || ended_) return;
   stop_clock();
   ended_ = true;
-  if (version_ >= 11) outgoing_ += "0\r\n\r\n";
+  if (version_ >= 11) outgoing_ += beast::buffers_to_string(http::make_chunk_last());
   write_events();
 }
 

@@ -1,7 +1,10 @@
 #include "heed/store/fields_file.h"
 
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/yaml.h>
+
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <vector>
 
 #include "heed/base/error.h"
 #include "heed/store/safetensors_header.h"
@@ -11,65 +14,58 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A number, a word or a truth as text; lists joined by spaces.
-std::string text_of(const Json& value, const std::string& name, const std::string& file) {
+constexpr const char* kNoValue = "{}: {} must be a number, text, true or false, or a list of these";
+
+std::string scalar_text(const Json& value, const std::string& name, const std::string& file) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_array()) {
-    std::string joined;
-    for (const Json& item : value) joined += (joined.empty() ? "" : " ") + text_of(item, name, file);
-    return joined;
-  }
-  require(value.is_number() || value.is_boolean(), "{}: {} must be a number, text, true or false", file, Quoted{name});
+  require(value.is_number() || value.is_boolean(), kNoValue, file, Quoted{name});
   return value.dump();
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+// `name: ` without a value is the empty text.
+std::string scalar_text(const YAML::Node& value, const std::string& name, const std::string& place) {
+  require(value.IsScalar() || value.IsNull(), kNoValue, place, Quoted{name});
+  return value.IsNull() ? "" : value.Scalar();
 }
 
-// Without quotes around it, or, if it has none, without the comment after it.
-std::string plain(std::string_view value) {
-  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
-    return std::string(value.substr(1, value.size() - 2));
-  if (value.starts_with('#')) return "";
-  return std::string(trimmed(value.substr(0, value.find(" #"))));
-}
-
-std::string list_items(std::string_view inside) {
+// A list's items joined by spaces. Lists of lists are none: nothing here goes as deep as a file does.
+template <class Value>
+std::string text_of(const Value& value, bool list, const std::string& name, const std::string& place) {
+  if (!list) return scalar_text(value, name, place);
   std::string joined;
-  while (!inside.empty()) {
-    const std::size_t comma = std::min(inside.find(','), inside.size());
-    joined += (joined.empty() ? "" : " ") + plain(trimmed(inside.substr(0, comma)));
-    inside.remove_prefix(std::min(comma + 1, inside.size()));
-  }
+  for (const auto& item : value) joined += (joined.empty() ? "" : " ") + scalar_text(item, name, place);
   return joined;
 }
 
-std::map<std::string, std::string> read_lines(std::string_view text, const std::string& file) {
+std::map<std::string, std::string> read_json(const std::string& text, const std::string& file) {
+  const Json json = Json::parse(text, nullptr, false);
+  require(!json.is_discarded(), "{}: it is not valid JSON", file);
   std::map<std::string, std::string> options;
-  std::string last;  // the option that list items belong to
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.starts_with('#') || line == "---") continue;
-    if (line.starts_with("- ")) {
-      require(!last.empty(), "{}:{}: a list item without an option before it", file, number);
-      std::string& joined = options[last];
-      joined += (joined.empty() ? "" : " ") + plain(trimmed(line.substr(2)));
-      continue;
+  for (const auto& [name, value] : json.items()) options[name] = text_of(value, value.is_array(), name, file);
+  return options;
+}
+
+std::map<std::string, std::string> read_yaml(const std::string& text, const std::string& file) {
+  const auto place = [&file](const YAML::Mark& mark) { return fmt::format("{}:{}", file, mark.line + 1); };
+  std::map<std::string, std::string> options;
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    require(documents.size() <= 1, "{}: it has {} documents instead of one", file, documents.size());
+    if (documents.empty() || documents.front().IsNull()) return options;
+    const YAML::Node& root = documents.front();
+    require(!root.IsSequence(), "{}: a list item without an option before it", place(root.Mark()));
+    require(root.IsMap(), "{}: expected \"name: value\", not {}", place(root.Mark()), Quoted{root.Scalar()});
+    for (const auto& option : root) {
+      const std::string at = place(option.first.Mark());
+      require(option.first.IsScalar(), "{}: an option's name must be text", at);
+      const std::string name = option.first.Scalar();
+      const bool is_new = options.emplace(name, text_of(option.second, option.second.IsSequence(), name, at)).second;
+      require(is_new, "{}: {} is given twice", at, Quoted{name});
     }
-    const std::size_t colon = line.find(':');
-    require(colon != std::string_view::npos && colon > 0, "{}:{}: expected \"name: value\", not {}", file, number,
-            Quoted{line});
-    last = std::string(trimmed(line.substr(0, colon)));
-    const std::string_view value = trimmed(line.substr(colon + 1));
-    const bool list = value.size() >= 2 && value.front() == '[' && value.back() == ']';
-    const bool is_new =
-        options.emplace(last, list ? list_items(value.substr(1, value.size() - 2)) : plain(value)).second;
-    require(is_new, "{}:{}: {} is given twice", file, number, Quoted{last});
+  } catch (const YAML::DeepRecursion&) {
+    fail("{}: it is nested deeper than any option is", file);
+  } catch (const YAML::Exception& error) {
+    fail("{}: it is not valid YAML: {}", error.mark.is_null() ? file : place(error.mark), error.msg);
   }
   return options;
 }
@@ -88,14 +84,7 @@ std::string fields_json(const VisitFields& visit, int indent) {
 
 std::map<std::string, std::string> read_options(const std::string& text, const std::string& file) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && text[first] == '{') {
-    const Json json = Json::parse(text, nullptr, false);
-    require(!json.is_discarded(), "{}: it is not valid JSON", file);
-    std::map<std::string, std::string> options;
-    for (const auto& [name, value] : json.items()) options[name] = text_of(value, name, file);
-    return options;
-  }
-  return read_lines(text, file);
+  return first != std::string::npos && text[first] == '{' ? read_json(text, file) : read_yaml(text, file);
 }
 
 }  // namespace heed

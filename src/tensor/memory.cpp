@@ -1,9 +1,13 @@
 #include "heed/tensor/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <new>
 
@@ -227,10 +231,19 @@ Block* small_block(std::size_t size_class) {
   return new_small(size_class);
 }
 
+// Pages of the system's large size, where it gives them when asked: a segment's first use then costs a few faults
+// instead of thousands. What the system answers does not matter.
+void ask_for_large_pages(void* memory, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* begin = memory;
+  if (std::align(page, page, begin, bytes)) ::madvise(begin, bytes / page * page, MADV_HUGEPAGE);
+}
+
 Block* new_large(std::size_t bytes) {
   for (const std::size_t usable : {std::max(bytes, kSegment - sizeof(Block)), bytes}) {
     void* const memory = from_system(usable + sizeof(Block));
     if (!memory) continue;
+    ask_for_large_pages(memory, usable);
     shared().heap.add(memory, usable);
     return shared().heap.take(bytes);
   }

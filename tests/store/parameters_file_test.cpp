@@ -41,6 +41,23 @@ TEST_F(ParametersFile, LoadsWhatWasSavedIntoTheSameMemory) {
   EXPECT_EQ(shared.value().at({2, 3}), saved.at("layer.weight").value().at({2, 3}));
 }
 
+TEST_F(ParametersFile, ParametersLeftUnsetGetEveryValueFromTheFile) {
+  const auto fail_if_called = [](Tensor&, RandomKey) { FAIL() << "values were drawn"; };
+  Parameters saved, loaded(1, FirstValues::left_unset);
+  saved.add("weight", Shape{3, 4}, init::glorot());
+  saved.add("bias", Shape{4}, init::constant(2));
+  loaded.add("weight", Shape{3, 4}, fail_if_called);
+  loaded.add("bias", Shape{4}, fail_if_called);
+  save_parameters(path_, saved);
+  load_parameters(path_, loaded);
+  for (const Parameters::Entry& entry : saved.entries()) {
+    const auto expected = entry.var.value().values(), got = std::as_const(loaded).at(entry.name).value().values();
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got.begin(), got.end())) << entry.name;
+  }
+  loaded.add("another", Shape{1}, fail_if_called);
+  EXPECT_NE(error_of_loading(path_, loaded).find("missing: \"another\""), std::string::npos);
+}
+
 TEST_F(ParametersFile, WhatDoesNotFitIsListedAndNothingChanges) {
   Parameters saved;
   saved.add("a", Shape{2}, init::constant(1));
