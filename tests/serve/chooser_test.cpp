@@ -38,7 +38,7 @@ constexpr std::string_view kMark = "heed-test-image:";
 Value decode_regions(std::string_view bytes, const std::string&) {
   return {.numbers = Tensor(Shape{static_cast<Index>(bytes.size() - kMark.size()), 1}, Real{1})};
 }
-const RegisterKindDecoder regions{
+const RegisterKindDecoder region_decoder{
     {.kind = Kind::image, .endings = {}, .beginning = std::string(kMark), .decode = decode_regions}};
 
 Featured features_of(const Value& value) {

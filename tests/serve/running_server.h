@@ -1,55 +1,39 @@
 #pragma once
 
-#include <fstream>
 #include <mutex>
 #include <thread>
 
-#include "heed/data/words.h"
-#include "heed/jobs/training_options.h"
+#include "heed/base/file.h"
 #include "heed/serve/server.h"
 #include "serve/http_client.h"
 #include "support/temporary_folder.h"
+#include "support/tiny_bundle.h"
 
 namespace heed::test {
 
 // A tiny model with weights by chance, of words a..j, in a folder of its own. The notes are its training.json.
-inline std::filesystem::path make_model(const std::filesystem::path& folder, const std::string& name,
-                                        const std::vector<GivenOption>& settings, const std::string& notes = "") {
-  std::ofstream(folder / "words") << "a b c d e f g h i j\n<b>bold</b> سلام 🙂\n";
-  TrainingPlan plan = plan_training(settings);
-  const std::shared_ptr<const Vocabulary> words = train_words(std::vector{(folder / "words").string()}, {});
-  const Training& training = plan.training;
-  Bundle bundle = make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
-                              {{words}, words, {}}, {0}, 3);
-  // As the models begin, some look at everything alike.
-  for (std::uint64_t i = 0; Parameters::Entry & entry : bundle.parameters->entries())
-    init::uniform(-0.6, 0.6)(entry.var.value(), RandomKey{7, ++i});
-  std::vector<ModelFolder::File> others;
-  if (!notes.empty()) others.push_back({"training.json", notes});
-  create_folder(folder / name, bundle, std::move(others), false).save_weights(*bundle.parameters);
-  return folder / name;
+inline std::filesystem::path make_model(const std::filesystem::path& folder, TinyBundle tiny,
+                                        const std::string& notes = "") {
+  tiny.texts = {"a b c d e f g h i j\n<b>bold</b> سلام 🙂\n"};
+  make_tiny_folder(folder, tiny);
+  if (!notes.empty()) write_file(ModelFolder(folder).training(), notes);
+  return folder;
 }
 
 inline std::filesystem::path make_rnnsearch(const std::filesystem::path& folder, const std::string& name,
                                             const std::string& job = "translation", const std::string& notes = "") {
-  return make_model(folder, name,
-                    {{"job", job, ""},
-                     {"model", "rnnsearch", ""},
-                     {"embedding", "16", ""},
-                     {"hidden", "64", ""},
-                     {"maxout", "16", ""},
-                     {"dropout", "0", ""}},
-                    notes);
+  return make_model(
+      folder / name,
+      {.system = "rnnsearch", .job = job, .settings = {{"embedding", "16"}, {"hidden", "64"}, {"maxout", "16"}}},
+      notes);
 }
 
 inline std::filesystem::path make_transformer(const std::filesystem::path& folder, const std::string& name) {
-  return make_model(folder, name,
-                    {{"model", "transformer", ""},
-                     {"width", "16", ""},
-                     {"feed-forward", "16", ""},
-                     {"heads", "2", ""},
-                     {"layers", "1", ""},
-                     {"decoder-layers", "2", ""}});
+  return make_model(
+      folder / name,
+      {.system = "transformer",
+       .settings = {
+           {"width", "16"}, {"feed-forward", "16"}, {"heads", "2"}, {"layers", "1"}, {"decoder-layers", "2"}}});
 }
 
 // A server that runs in a thread of its own until it is stopped or goes away.
