@@ -45,9 +45,12 @@ void cut(EncodedInput& input, Index longest) {
   input.ends.push_back(end);
 }
 
-// Row b of `result` for each input b; the shapes are those of the longest.
-Source source_of(std::span<const EncodedSample> samples, std::size_t which) {
-  const auto input = [&](std::size_t b) -> const EncodedInput& { return samples[b].inputs[which]; };
+// The samples of a batch, wherever they are.
+using Rows = std::span<const EncodedSample* const>;
+
+// The n-th inputs of all samples, each padded to the longest.
+Source source_of(Rows samples, std::size_t n) {
+  const auto input = [&](std::size_t b) -> const EncodedInput& { return samples[b]->inputs[n]; };
   const auto batch = static_cast<Index>(samples.size());
   Index longest = 0;
   std::size_t sentences = 0;
@@ -67,7 +70,7 @@ Source source_of(std::span<const EncodedSample> samples, std::size_t which) {
     const auto row = static_cast<Index>(b) * longest;
     result.lengths.data()[b] = static_cast<std::int32_t>(length_in_batch(from));
     require(words == !from.features && (words || from.features.size(1) == width),
-            "[batch] input {} of sample {} has features of another width than the first", which, samples[b].number);
+            "[batch] input {} of sample {} has features of another width than the first", n, samples[b]->number);
     if (words) {
       std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
     } else {
@@ -79,15 +82,15 @@ Source source_of(std::span<const EncodedSample> samples, std::size_t which) {
   return result;
 }
 
-void add_words(std::span<const EncodedSample> samples, SampleBatch& result) {
+void add_words(Rows samples, SampleBatch& result) {
   std::size_t n = 0;
-  for (const EncodedSample& sample : samples) n = std::max(n, sample.output.size() + 1);
+  for (const EncodedSample* sample : samples) n = std::max(n, sample->output.size() + 1);
   const Shape shape{static_cast<Index>(samples.size()), static_cast<Index>(n)};
   result.previous.words = Ids(shape, kEnd);
   result.previous.lengths = Ids(Shape{shape[0]});
   result.expected = Ids(shape, -1);
   for (std::size_t b = 0; b < samples.size(); ++b) {
-    const std::vector<std::int32_t>& output = samples[b].output;
+    const std::vector<std::int32_t>& output = samples[b]->output;
     result.previous.words.data()[b * n] = kBegin;
     std::copy(output.begin(), output.end(), result.previous.words.data() + b * n + 1);
     std::copy(output.begin(), output.end(), result.expected.data() + b * n);
@@ -97,32 +100,40 @@ void add_words(std::span<const EncodedSample> samples, SampleBatch& result) {
   }
 }
 
-void add_labels(std::span<const EncodedSample> samples, SampleBatch& result) {
+void add_labels(Rows samples, SampleBatch& result) {
   result.expected = Ids(Shape{static_cast<Index>(samples.size())}, -1);
   for (std::size_t b = 0; b < samples.size(); ++b) {
-    if (samples[b].output.empty()) continue;
-    result.expected.data()[b] = samples[b].output[0];
+    if (samples[b]->output.empty()) continue;
+    result.expected.data()[b] = samples[b]->output[0];
     ++result.words;
   }
 }
 
-}  // namespace
-
-SampleBatch batch_of(std::span<const EncodedSample> samples, bool gives_label) {
+SampleBatch batch_of_rows(Rows samples, bool gives_label) {
   require(!samples.empty(), "[batch] there is no sample in it");
+  const std::size_t inputs = samples[0]->inputs.size();
   SampleBatch result;
-  for (const EncodedSample& sample : samples) {
-    require(sample.inputs.size() == samples[0].inputs.size(), "[batch] a sample of {} inputs beside one of {}",
-            sample.inputs.size(), samples[0].inputs.size());
-    result.numbers.push_back(sample.number);
+  for (const EncodedSample* sample : samples) {
+    require(sample->inputs.size() == inputs, "[batch] a sample of {} inputs beside one of {}", sample->inputs.size(),
+            inputs);
+    result.numbers.push_back(sample->number);
   }
-  for (std::size_t i = 0; i < samples[0].inputs.size(); ++i) result.inputs.push_back(source_of(samples, i));
+  for (std::size_t i = 0; i < inputs; ++i) result.inputs.push_back(source_of(samples, i));
   if (gives_label) {
     add_labels(samples, result);
   } else {
     add_words(samples, result);
   }
   return result;
+}
+
+}  // namespace
+
+SampleBatch batch_of(std::span<const EncodedSample> samples, bool gives_label) {
+  std::vector<const EncodedSample*> rows;
+  rows.reserve(samples.size());
+  for (const EncodedSample& sample : samples) rows.push_back(&sample);
+  return batch_of_rows(rows, gives_label);
 }
 
 // Samples as numbers, from files.
@@ -340,16 +351,17 @@ void SampleBatches::seek(Position position) {
 }
 
 SampleBatch SampleBatches::assemble(const std::vector<std::size_t>& rows) const {
-  std::vector<EncodedSample> samples;
-  for (const std::size_t row : rows) samples.push_back(samples_[row]);
-  SampleBatch result = batch_of(samples, options_.gives_label);
+  std::vector<const EncodedSample*> samples;
+  samples.reserve(rows.size());
+  for (const std::size_t row : rows) samples.push_back(&samples_[row]);
+  SampleBatch result = batch_of_rows(samples, options_.gives_label);
   if (options_.files.alignments.empty()) return result;
   const Index m = result.inputs[0].longest(), n = result.previous.longest();
   result.alignment = Tensor(Shape{static_cast<Index>(rows.size()), n, m}, Real{0});
   for (std::size_t b = 0; b < samples.size(); ++b) {
-    if (samples[b].links.empty()) continue;
-    const std::vector<std::vector<Index>> words = options_.words_of(samples[b]);
-    spread_links(samples[b].links, words[0], words[1], static_cast<std::size_t>(m),
+    if (samples[b]->links.empty()) continue;
+    const std::vector<std::vector<Index>> words = options_.words_of(*samples[b]);
+    spread_links(samples[b]->links, words[0], words[1], static_cast<std::size_t>(m),
                  result.alignment.data() + static_cast<Index>(b) * n * m);
   }
   return result;

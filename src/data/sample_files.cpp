@@ -23,6 +23,7 @@ std::string lower(std::string_view text) {
 
 std::vector<std::string> names_of(const std::vector<SampleColumn>& columns) {
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const SampleColumn& column : columns) names.push_back(column.name);
   return names;
 }

@@ -18,8 +18,8 @@ constexpr double kCell = kMatrixCell, kMargin = kSvgMargin, kGap = kSvgGap, kFon
 constexpr double kLongestLabel = 14;  // in units of the font
 constexpr double kTitleHeight = 28, kScaleHeight = 44;
 constexpr double kLinesWidth = 220, kLegendRow = 20;
-constexpr double kTimesWidth = 800, kLeastTime = 2, kTimesHeight = 36;  // of columns with numbers below them
-constexpr Index kMostLines = 100;                                       // frames between which lines are drawn
+constexpr double kTimesWidth = 800, kLeastTime = 2, kTimesHeight = 36, kTick = 70;  // of columns with numbers below
+constexpr Index kMostLines = 100;  // frames between which lines are drawn
 
 std::size_t to(Index i) { return static_cast<std::size_t>(i); }
 
@@ -80,8 +80,9 @@ class ColumnLabels {
 // Round numbers along the columns, below them.
 std::string draw_line_ticks(const MatrixPicture& picture, double left, double bottom, double cell) {
   const double end = picture.column_step * static_cast<double>(picture.columns.size());
+  const double room = cell * static_cast<double>(picture.columns.size()) / kTick;
   std::string svg;
-  for (const double tick : axis_ticks(0, end)) {
+  for (const double tick : axis_ticks(0, end, static_cast<int>(std::clamp(room, 2.0, 6.0)))) {
     if (tick > end) break;
     const double x = left + tick / picture.column_step * cell;
     svg += fmt::format(

@@ -4,8 +4,8 @@
     golden.py of <model folder> <trace>    writes the losses of its training and the numbers of a trace as JSON
     golden.py same <expected> <found>      fails, naming each place, unless all that is expected was found
 
-Texts must be equal. Numbers must be near: losses by 2e-5 of themselves, weights and log-probabilities by 2e-4, some twenty
-times what adding up in another order changes in ten steps. What was not expected may be there too.
+Texts must be equal. Numbers must be near: losses by 2e-5 of themselves, weights and log-probabilities by 2e-4, some
+twenty times what adding up in another order changes in ten steps. What was not expected may be there too.
 """
 
 import json

@@ -71,9 +71,9 @@ TEST(Picture, OfWordsAndASoundHasTheTimeBelow) {
   EXPECT_TRUE(writes(elements, "one"));
   EXPECT_FALSE(writes(elements, "0.04 s"));  // a frame
   EXPECT_EQ(draw_terminal(trace, TerminalColour::none),
-            "one ######::..\n"
-            "two   ..::++@@::\n"
-            "    0 s  0.1 s 0.2 s\n");
+            "one ####::....\n"
+            "two   ....++@@::\n"
+            "    0 s  0.1 s\n");
 }
 
 TEST(Picture, OfALongSoundJoinsItsFrames) {

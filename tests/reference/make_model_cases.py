@@ -212,7 +212,7 @@ class Luong(Model):
             self.add_linear("output", hidden, OUTPUTS)
 
     def weights_of(self, h, annotations):
-        scores = h @ self.weights["attention.score.weight"] @ annotations.t()
+        scores = self.linear("attention.score", annotations) @ h  # W maps keys: [keys, queries]
         if not self.local:
             return torch.softmax(scores, 0)
         places = torch.arange(len(annotations)).double()
@@ -385,7 +385,7 @@ CASES = {
 
 
 def numbers(tensor):
-    return [float(f"{x:.14g}") for x in tensor.detach().flatten().tolist()]
+    return [float(f"{x:.16g}") for x in tensor.detach().flatten().tolist()]
 
 
 def text(value):

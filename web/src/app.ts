@@ -1,16 +1,16 @@
 // The state of the page and everything that changes it. Views read the state and call these functions; nothing else.
-import { Client, type ExplainRequest, type ModelInfo, ServerError } from "./client";
+import { Client, type ExplainRequest, isWritten, type ModelInfo, ServerError } from "./client";
 import type { Theme } from "./logic/colour";
 import { type Choice, possibleChoice } from "./logic/picture";
 import { firstSide, fromHash, type Settings, type Side, toHash } from "./logic/settings";
-import { parseTraces, type Trace } from "./logic/trace";
+import { outputOf, parseTraces, type Trace, textOf } from "./logic/trace";
 
-export type Asking = "translation" | "heads" | "trust" | "beam";
+export type Asking = "output" | "heads" | "trust" | "beam";
 
 export interface Answer {
   trace: Trace | null;
-  growing: boolean; // the trace is of a translation that is still being written
-  beam: Trace | null; // of a beam search for the same text
+  draft: "growing" | "stopped" | null; // the trace is a first draft, still being written or left as it was
+  replaced: string; // the first draft, where the search found something else
   asking: Asking | null;
 }
 
@@ -24,21 +24,29 @@ export interface Opened {
   trace: Trace;
 }
 
+// An image or a sound that a person gave.
+export interface GivenFile {
+  name: string;
+  type: string; // "image/png"
+  base64: string;
+}
+
 export interface State {
   settings: Settings;
+  files: readonly (GivenFile | undefined)[]; // one for each input of the model, where it is no text
   theme: Theme;
   server: "none" | "connecting" | "ready";
   models: ModelInfo[];
   opened: Opened[]; // traces from files; the answers are of these, not the server's, unless it is empty
   picked: number[]; // which of them are shown
-  answers: Answer[]; // one a side
+  answers: Answer[]; // one for each side
   problem: Problem | null;
   wantsToken: boolean;
 }
 
-const noAnswer: Answer = { trace: null, growing: false, beam: null, asking: null };
-const example = "the old cat does not see the white house .";
+const noAnswer: Answer = { trace: null, draft: null, replaced: "", asking: null };
 const mostWeights = 2e6; // as many as are asked for without a word
+const tokensOfFile = 500; // of an image or a sound, as a guess
 
 const unanswered = {
   heads: "The server has no layers and heads of this model.",
@@ -46,10 +54,15 @@ const unanswered = {
   beam: "The server sent no hypotheses of its search.",
 };
 
-// How many numbers all heads of a model would be for a text; a token is taken as three characters.
-export function weightsOf(model: ModelInfo | undefined, text: string): number {
-  const tokens = text.length / 3 + 2;
-  return (model?.attentions ?? []).reduce((sum, a) => sum + a.heads * tokens * tokens, 0);
+// How many numbers all heads of a model would be for these texts; a token is taken as three characters.
+export function weightsOf(model: ModelInfo, texts: readonly string[]): number {
+  const written = texts.reduce((sum, text) => sum + text.length / 3 + 2, 0);
+  const tokens = Math.max(written, model.inputs.every(isWritten) ? 0 : tokensOfFile);
+  return (model.attentions ?? []).reduce((sum, a) => sum + a.heads * tokens * tokens, 0);
+}
+
+function sameInputs(a: ModelInfo, b: ModelInfo): boolean {
+  return JSON.stringify([a.inputs, a.output.kind]) === JSON.stringify([b.inputs, b.output.kind]);
 }
 
 export class App {
@@ -62,6 +75,7 @@ export class App {
   constructor(theme: Theme, hash: string) {
     this.#state = {
       settings: fromHash(hash),
+      files: [],
       theme,
       server: "none",
       models: [],
@@ -77,7 +91,7 @@ export class App {
     return this.#state;
   }
 
-  // Listeners hear of a change once a frame.
+  // Listeners hear of a change once in a frame.
   listen(listener: (state: State) => void) {
     this.#listeners.push(listener);
   }
@@ -125,7 +139,7 @@ export class App {
     this.#set({ problem: null });
   }
 
-  // Finds the server and translates the sentence of the link, or an example.
+  // Finds the server and asks it about what the link says, or about the model's example.
   async connect() {
     this.#set({ server: "connecting", problem: null });
     try {
@@ -135,8 +149,7 @@ export class App {
       this.#fail(error, () => void this.connect());
       return;
     }
-    const { settings } = this.#state;
-    if (!settings.text) this.set({ text: this.model(0)?.example ?? example });
+    if (!this.#state.settings.texts.some(Boolean)) this.set({ texts: this.model(0)?.example ?? [] });
     this.askAll();
   }
 
@@ -146,15 +159,36 @@ export class App {
     return models.find((m) => m.name === name) ?? models[0];
   }
 
-  translate(text: string) {
-    if (!text.trim()) return;
-    this.set({ text: text.trim(), forced: null });
-    this.askAll();
+  // The models that can stand on a side: beside the first, those that take the same.
+  modelsFor(side: number): ModelInfo[] {
+    const first = this.model(0);
+    return this.#state.models.filter((m) => side === 0 || (first && sameInputs(first, m)));
   }
 
-  // Makes the model write this translation; null gives its own again.
-  force(translation: string | null) {
-    this.set({ forced: translation?.trim() || null });
+  // Asks about these texts, one for each input, and about the files that were given.
+  run(texts: string[]) {
+    this.set({ texts: texts.map((text) => text.trim()), forced: null });
+    if (this.complete()) this.askAll();
+  }
+
+  // An image or a sound for an input; asked about at once if nothing else is missing.
+  give(input: number, file: GivenFile, texts: string[]) {
+    const files = this.#state.files.slice();
+    files[input] = file;
+    this.#set({ files });
+    this.run(texts);
+  }
+
+  // Whether every input of the model is there.
+  complete(): boolean {
+    const { settings, files } = this.#state;
+    const inputs = this.model(0)?.inputs ?? [];
+    return inputs.length > 0 && inputs.every((input, i) => (isWritten(input) ? !!settings.texts[i] : !!files[i]));
+  }
+
+  // Makes the model give this output; null gives its own again.
+  force(output: string | null) {
+    this.set({ forced: output?.trim() || null });
     this.askAll();
   }
 
@@ -162,9 +196,22 @@ export class App {
     this.#setSide(side, { choice });
   }
 
-  chooseModel(side: number, model: string) {
-    this.#setSide(side, { model, normaliser: "" });
-    void this.#ask(side);
+  chooseModel(side: number, name: string) {
+    const before = this.model(side);
+    this.#setSide(side, { model: name, normaliser: "" });
+    if (side > 0 || !before) void this.#ask(side);
+    else this.#changeJob(before, this.model(0)!);
+  }
+
+  // What was typed stays if the new model can take it; an example gives way to the new model's own, or to nothing.
+  #changeJob(before: ModelInfo, now: ModelInfo) {
+    const { settings, files } = this.#state;
+    const same = sameInputs(before, now);
+    const typed = same && settings.texts.join("\n") !== (before.example ?? []).join("\n");
+    this.#set({ files: same ? files : [] });
+    if (!same) this.compare(false);
+    if (!typed) this.set({ texts: now.example ?? [], forced: null });
+    this.askAll();
   }
 
   chooseNormaliser(side: number, normaliser: string) {
@@ -174,7 +221,7 @@ export class App {
 
   // A second side: another model if there is one, otherwise another normaliser of the same.
   compare(on: boolean) {
-    const { settings, models, answers } = this.#state;
+    const { settings, answers } = this.#state;
     const first = settings.sides[0]!;
     if (!on) {
       this.#requests[1]?.abort();
@@ -182,7 +229,7 @@ export class App {
       this.set({ sides: [first] });
       return;
     }
-    const other = models.find((m) => m !== this.model(0));
+    const other = this.modelsFor(1).find((m) => m !== this.model(0));
     const normaliser = this.normalisers(0).find((n) => n !== first.normaliser) ?? "";
     const second = other ? { model: other.name } : { model: first.model, normaliser };
     this.set({ sides: [first, { ...firstSide, ...second }] });
@@ -191,23 +238,40 @@ export class App {
 
   // What can take the place of the normaliser a model was trained with.
   normalisers(side: number): string[] {
-    const model = this.model(side);
-    if (!model?.attention) return [];
-    const trained = model.attention.split("×").at(-1)?.trim();
-    return (model.normalisers ?? ["softmax", "sparsemax", "entmax"]).filter((n) => n !== trained);
+    return this.model(side)?.normalisers ?? [];
   }
 
   askAll() {
     this.#state.settings.sides.forEach((_, side) => void this.#ask(side));
   }
 
-  #request(side: number): ExplainRequest {
-    const { settings } = this.#state;
-    const model = this.model(side);
+  // Ends what is being asked, and keeps what came.
+  stop() {
+    for (const request of this.#requests) request?.abort();
+    const answers = this.#state.answers.map(
+      (answer): Answer => ({ ...answer, draft: answer.draft && "stopped", asking: null }),
+    );
+    this.#set({ answers });
+  }
+
+  #request(side: number, model: ModelInfo): ExplainRequest {
+    const { settings, files } = this.#state;
     const { normaliser } = settings.sides[side]!;
+    const [only] = model.inputs;
+    const given =
+      model.inputs.length === 1 && isWritten(only!)
+        ? { text: settings.texts[0]! }
+        : {
+            inputs: Object.fromEntries(
+              model.inputs.map((input, i) => [
+                input.name,
+                isWritten(input) ? settings.texts[i]! : { base64: files[i]!.base64 },
+              ]),
+            ),
+          };
     return {
-      text: settings.text,
-      ...(model && { model: model.name }),
+      ...given,
+      model: model.name,
       ...(normaliser && { normaliser }),
       ...(settings.forced !== null && { target: settings.forced }),
     };
@@ -215,44 +279,54 @@ export class App {
 
   async #ask(side: number) {
     const model = this.model(side);
-    if (!model || !this.#state.settings.text) return;
-    const request = {
-      ...this.#request(side),
-      attentions: weightsOf(model, this.#state.settings.text) <= mostWeights,
-    };
+    if (!model || !this.complete()) {
+      this.#requests[side]?.abort();
+      this.#setAnswer(side, noAnswer);
+      return;
+    }
+    const attentions = weightsOf(model, this.#state.settings.texts) <= mostWeights;
+    const request = { ...this.#request(side, model), attentions };
     this.#set({ problem: null, opened: [], picked: [] });
-    this.#setAnswer(side, { ...noAnswer, trace: this.#state.answers[side]?.trace ?? null, asking: "translation" });
-    const answer = await this.#try(side, (signal) =>
+    this.#setAnswer(side, { ...noAnswer, trace: this.#state.answers[side]?.trace ?? null, asking: "output" });
+    let draft = "";
+    const grow = (trace: Trace) => {
+      draft = textOf(outputOf(trace));
+      this.#setAnswer(side, { trace, draft: "growing" });
+    };
+    const trace = await this.#try(side, (signal) =>
       request.target !== undefined
         ? this.#client.explain(request, signal)
-        : this.#client.stream(request, (trace) => this.#setAnswer(side, { trace, growing: true }), signal),
+        : this.#client.stream(request, model, grow, signal),
     );
-    if (answer) this.#setAnswer(side, { trace: answer, growing: false, asking: null });
+    if (!trace) return;
+    const replaced = draft !== textOf(outputOf(trace)) ? draft : "";
+    this.#setAnswer(side, { trace, draft: null, replaced, asking: null });
   }
 
-  // The same translation once more, with what the first answer left out.
-  async more(side: number, what: Exclude<Asking, "translation">) {
+  // The same output once more, with what the first answer left out.
+  async more(side: number, what: Exclude<Asking, "output">) {
     const answer = this.#state.answers[side];
-    if (!answer?.trace || answer.asking) return;
+    const model = this.model(side);
+    if (!answer?.trace || !model || answer.asking) return;
     this.#setAnswer(side, { asking: what });
     const request = {
-      ...this.#request(side),
-      attentions: what === "heads" || (what === "trust" && answer.trace.attentions.length > 0),
-      trust: what === "trust",
-      ...(what === "beam" ? { beam: 5, alternatives: true } : { beam: 1 }),
+      ...this.#request(side, model),
+      ...(what === "heads" && { attentions: true }),
+      ...(what === "trust" && { trust: true }),
+      ...(what === "beam" && { alternatives: true }),
     };
-    const trace = await this.#try(
+    const got = await this.#try(
       side,
       (signal) => this.#client.explain(request, signal),
       () => this.more(side, what),
     );
-    if (!trace) return;
-    this.#setAnswer(side, what === "beam" ? { beam: trace, asking: null } : { trace, asking: null });
-    const missing = { heads: !trace.attentions.length, trust: !trace.trust, beam: !trace.beam.length }[what];
+    if (!got) return;
+    this.#setAnswer(side, { trace: together(answer.trace, got), draft: null, asking: null });
+    const missing = { heads: !got.attentions.length, trust: !got.trust, beam: !got.beam.length }[what];
     if (missing) this.#set({ problem: { message: unanswered[what], retry: null } });
   }
 
-  // Null where it failed, which the person has then been told, or where something newer was asked for.
+  // Null where it failed, which the person has then been told, or where it was ended.
   async #try(
     side: number,
     ask: (signal: AbortSignal) => Promise<Trace>,
@@ -266,7 +340,8 @@ export class App {
       return request.signal.aborted ? null : trace;
     } catch (error) {
       if (request.signal.aborted) return null;
-      this.#setAnswer(side, { asking: null });
+      const draft = this.#state.answers[side]?.draft && "stopped";
+      this.#setAnswer(side, { asking: null, draft: draft ?? null });
       this.#fail(error, () => void retry());
       return null;
     }
@@ -314,7 +389,7 @@ export class App {
       return { ...firstSide, choice: possibleChoice(trace, choice) };
     });
     this.#set({ picked, answers: traces.map((trace) => ({ ...noAnswer, trace })) });
-    this.set({ text: "", forced: null, sides });
+    this.set({ texts: [], forced: null, sides });
   }
 
   // Another link in the same window.
@@ -322,7 +397,20 @@ export class App {
     const before = this.#state.settings;
     const settings = fromHash(hash);
     this.#set({ settings });
-    const asked = (s: Settings) => JSON.stringify([s.text, s.forced, s.sides.map((x) => [x.model, x.normaliser])]);
+    const asked = (s: Settings) => JSON.stringify([s.texts, s.forced, s.sides.map((x) => [x.model, x.normaliser])]);
     if (this.#state.server === "ready" && asked(before) !== asked(settings)) this.askAll();
   }
+}
+
+// What two answers about the same output say; of another output the new one counts.
+function together(before: Trace, now: Trace): Trace {
+  const text = (trace: Trace) => textOf(outputOf(trace));
+  if (text(before) !== text(now) || before.version !== now.version) return now;
+  const trust = now.trust ?? before.trust;
+  return {
+    ...now,
+    attentions: now.attentions.length ? now.attentions : before.attentions,
+    beam: now.beam.length ? now.beam : before.beam,
+    ...(trust && { trust }),
+  };
 }

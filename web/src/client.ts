@@ -1,22 +1,40 @@
 // Talks to heed serve. Every fault becomes a ServerError with words for the person at the page.
 import { EventReader } from "./logic/events";
-import { beginning, grown, type TokenEvent } from "./logic/growing";
+import { beginning, grown, type TokenEvent, unknownAxis } from "./logic/growing";
 import type { AttentionShape } from "./logic/picture";
-import { readText, readTrace, type Trace } from "./logic/trace";
+import { readAxis, readTrace, type Trace } from "./logic/trace";
+
+export type InputKind = "text" | "document" | "image" | "sound";
+
+export interface InputInfo {
+  name: string;
+  kind: InputKind;
+}
 
 export interface ModelInfo {
   name: string;
+  job: string; // "translation"
+  verb: string; // "translate"
   system: string;
   attention: string; // "additive × global × softmax", or empty
   parameters?: number;
+  inputs: InputInfo[];
+  output: { name: string; kind: "text" | "label" };
+  labels?: string[]; // that it chooses from
+  languages?: string[];
   attentions?: AttentionShape[];
   normalisers?: string[]; // that can take the place of the trained one
-  example?: string; // a sentence this model can translate
+  example?: string[]; // one text for each input
+}
+
+export function isWritten(input: InputInfo): boolean {
+  return input.kind === "text" || input.kind === "document";
 }
 
 export interface ExplainRequest {
   model?: string;
-  text: string;
+  text?: string; // of a job with one text
+  inputs?: Record<string, string | { base64: string }>; // of any other
   target?: string;
   beam?: number;
   attentions?: boolean;
@@ -40,10 +58,10 @@ const words: Record<number, [Fault, string]> = {
   401: ["token", "This server asks for an API token."],
   403: ["refused", "The server does not answer pages from this address."],
   408: ["busy", "The request took too long to arrive. Please try again."],
-  413: ["refused", "This text is too large for the server."],
+  413: ["refused", "This is too large for the server."],
   429: ["busy", "The server is busy: its queue is full. Please try again in a moment."],
   503: ["busy", "The server is shutting down or not ready. Please try again in a moment."],
-  504: ["busy", "The server needed too long for this and gave up. A shorter text may help."],
+  504: ["busy", "This took the server too long, and it gave up. A shorter input may help."],
 };
 
 async function faultOf(response: Response): Promise<ServerError> {
@@ -90,11 +108,13 @@ export class Client {
     const response = await this.#send("models", { headers: { Accept: "application/json" } });
     try {
       const { models } = (await response.json()) as { models: ModelInfo[] };
-      if (Array.isArray(models)) return models;
+      if (models.every((m) => m.name && m.verb && m.output.kind && m.inputs.every((i) => i.name && i.kind))) {
+        return models;
+      }
     } catch {
-      // Falls through: whatever answered is not heed serve.
+      // Falls through: whatever answered is not heed serve, or another version of it.
     }
-    throw new ServerError("broken", "What answers here is not heed serve.");
+    throw new ServerError("broken", "What answers here is not a heed serve of this page's version.");
   }
 
   async explain(request: ExplainRequest, signal: AbortSignal): Promise<Trace> {
@@ -109,8 +129,13 @@ export class Client {
     return understood(() => readTrace(json));
   }
 
-  // Calls `onGrowth` with the trace so far for each token; gives the whole trace at the end.
-  async stream(request: ExplainRequest, onGrowth: (trace: Trace) => void, signal: AbortSignal): Promise<Trace> {
+  // Calls `onGrowth` with each token of a first draft of `model`; gives the search's result at the end.
+  async stream(
+    request: ExplainRequest,
+    model: ModelInfo,
+    onGrowth: (draft: Trace) => void,
+    signal: AbortSignal,
+  ): Promise<Trace> {
     const response = await this.#post(request, "text/event-stream", signal);
     if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
       const json: unknown = await response.json();
@@ -118,7 +143,8 @@ export class Client {
     }
     const events = new EventReader();
     const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let trace: Trace | null = null;
+    const inputs = model.inputs.map(({ name, kind }) => unknownAxis(name, kind));
+    let draft = beginning(inputs, model.output.name);
     for (;;) {
       let piece: ReadableStreamReadResult<string>;
       try {
@@ -128,10 +154,7 @@ export class Client {
         piece = { done: true, value: undefined };
       }
       if (piece.done) {
-        throw new ServerError(
-          "gone",
-          "The connection broke while the translation was coming. Is heed serve still running?",
-        );
+        throw new ServerError("gone", "The connection broke while the answer was coming. Is heed serve still running?");
       }
       for (const { name, data } of events.read(piece.value)) {
         const value = understood(() => JSON.parse(data) as unknown);
@@ -139,10 +162,14 @@ export class Client {
           throw new ServerError("refused", `The server says: ${String((value as { error?: unknown }).error)}`);
         }
         if (name === "trace") return understood(() => readTrace(value));
-        if (name === "source") trace = beginning(understood(() => readText(value, "source")));
-        if (name === "token" && trace) {
-          trace = grown(trace, value as TokenEvent);
-          onGrowth(trace);
+        if (name === "source") {
+          const source = understood(() => readAxis(value, "source", model.inputs[0]!.name));
+          const others = inputs.slice(1).filter((axis) => axis.name !== source.name);
+          draft = beginning([source, ...others], model.output.name);
+        }
+        if (name === "token") {
+          draft = grown(draft, value as TokenEvent);
+          onGrowth(draft);
         }
       }
     }

@@ -1,4 +1,5 @@
 // Elements from code. Text only ever becomes a text node, so nothing in it can run.
+import { moved } from "./logic/layout";
 
 type Child = Node | string | null | undefined | false;
 type Listeners = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
@@ -84,6 +85,24 @@ export class Select {
     }
     this.#select.value = value;
   }
+}
+
+// Of buttons in a row one is reached by Tab, the others from it by arrow keys.
+export function moveByArrows(within: HTMLElement, buttons: () => HTMLElement[]) {
+  within.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const from = all.indexOf((event.target as Element).closest("button")!);
+    const backwards = getComputedStyle(within).direction === "rtl";
+    const turned: Record<string, string> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+    const key = backwards ? (turned[event.key] ?? event.key) : event.key;
+    const to = moved({ row: 0, column: from }, key, 1, all.length);
+    if (from < 0 || !to || to.column === from) return;
+    event.preventDefault();
+    all.forEach((button, i) => {
+      button.tabIndex = i === to.column ? 0 : -1;
+    });
+    all[to.column]?.focus();
+  });
 }
 
 const ruler = document.createElement("canvas").getContext("2d")!;

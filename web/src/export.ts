@@ -1,7 +1,7 @@
 // Pictures and traces as files.
 import type { Theme } from "./logic/colour";
-import type { View } from "./logic/settings";
-import { type Trace, writeTrace } from "./logic/trace";
+import type { View } from "./logic/picture";
+import { type Trace, textOf, writeTrace } from "./logic/trace";
 import type { StageView } from "./views/view";
 
 function save(name: string, content: Blob) {
@@ -13,9 +13,10 @@ function save(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// A name for a file: letters and digits of any script.
+// A name for a file: letters and digits of any script, of the first text that there is.
 function nameOf(trace: Trace): string {
-  const words = trace.source.text.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const text = trace.axes.map(textOf).find(Boolean) ?? "";
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
   return ["heed", ...words.slice(0, 5)].join("-").toLowerCase();
 }
 
@@ -23,7 +24,7 @@ export function exportJson(trace: Trace) {
   save(`${nameOf(trace)}.json`, new Blob([writeTrace(trace)], { type: "application/json" }));
 }
 
-const largestPng = 16384; // pixels a side; browsers draw no larger canvas
+const largestPng = 16384; // pixels on each side; browsers draw no larger canvas
 
 // Twice the size on the screen, where that can be drawn.
 async function toPng(svg: string): Promise<Blob> {
@@ -46,7 +47,8 @@ async function toPng(svg: string): Promise<Blob> {
 }
 
 export async function exportPicture(kind: "svg" | "png", name: View, view: StageView, trace: Trace, theme: Theme) {
-  const svg = view.svg(`${trace.source.text} → ${trace.target.text}`, theme);
+  const title = trace.axes.map((axis) => textOf(axis) || axis.name).join(" → ");
+  const svg = view.svg(title, theme);
   const content = kind === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await toPng(svg);
   save(`${nameOf(trace)}-${name}.${kind}`, content);
 }

@@ -1,11 +1,11 @@
 // Which word of the picture is pointed at. All views hear of it, also those of the other side.
 import type { Picture } from "./logic/picture";
-import type { Side } from "./logic/trace";
+import { type Axis, textOf } from "./logic/trace";
 import type { Label } from "./logic/weights";
 
 export interface Mark {
-  side: Side;
-  text: string; // the whole text it stands in
+  axis: string;
+  text: string; // the whole text it stands in; empty for an image or a sound
   begin: number;
   end: number;
 }
@@ -17,13 +17,13 @@ export interface Highlight {
 
 export const nothing: Highlight = { row: null, column: null };
 
-export function markOf(label: Label | undefined, side: Side, text: string): Mark | null {
-  return label ? { side, text, begin: label.begin, end: label.end } : null;
+export function markOf(label: Label | undefined, axis: Axis): Mark | null {
+  return label ? { axis: axis.name, text: textOf(axis), begin: label.begin, end: label.end } : null;
 }
 
 // The label a mark falls on; null where it is of another text. The end of a sentence is an empty stretch.
-export function placeOf(mark: Mark | null, labels: Label[], side: Side, text: string): number | null {
-  if (!mark || mark.side !== side || mark.text !== text) return null;
+export function placeOf(mark: Mark | null, labels: Label[], axis: Axis): number | null {
+  if (!mark || mark.axis !== axis.name || mark.text !== textOf(axis)) return null;
   const place = labels.findIndex((l) =>
     mark.begin === mark.end || l.begin === l.end
       ? l.begin === mark.begin && l.end === mark.end
@@ -37,11 +37,10 @@ export interface Places {
   column: number | null;
 }
 
-export function placesOf(highlight: Highlight, picture: Picture, texts: Record<Side, string>): Places {
-  const { rowSide, columnSide } = picture;
+export function placesOf(highlight: Highlight, picture: Picture): Places {
   return {
-    row: placeOf(highlight.row, picture.rows, rowSide, texts[rowSide]),
-    column: placeOf(highlight.column, picture.columns, columnSide, texts[columnSide]),
+    row: placeOf(highlight.row, picture.rows, picture.rowAxis),
+    column: placeOf(highlight.column, picture.columns, picture.columnAxis),
   };
 }
 
@@ -66,5 +65,5 @@ export class HighlightSignal {
 }
 
 function same(a: Mark | null, b: Mark | null): boolean {
-  return a === b || (!!a && !!b && a.side === b.side && a.begin === b.begin && a.end === b.end && a.text === b.text);
+  return a === b || (!!a && !!b && a.axis === b.axis && a.begin === b.begin && a.end === b.end && a.text === b.text);
 }

@@ -11,7 +11,9 @@ interface Options {
   flat?: number; // 0: a sharp alignment; 1: an even one
 }
 
-function side(words: string[]) {
+export type Text = ReturnType<typeof side>;
+
+export function side(words: string[]) {
   const text = words.join(" ");
   const tokens: { text: string; begin: number; end: number; word: number }[] = [];
   const spans: { text: string; begin: number; end: number }[] = [];
@@ -32,7 +34,7 @@ function side(words: string[]) {
 }
 
 // A bump on the diagonal, wider and moved from head to head; rows sum to 1.
-function weights(rows: number, columns: number, shift: number, width: number): number[][] {
+export function weights(rows: number, columns: number, shift: number, width: number): number[][] {
   return Array.from({ length: rows }, (_, i) => {
     const centre = (i * Math.max(1, columns - 1)) / Math.max(1, rows - 1) + shift;
     const raw = Array.from({ length: columns }, (_, j) => Math.exp(-(((j - centre) / width) ** 2)) + 1e-4);
@@ -90,13 +92,15 @@ export function sampleTrace(options: Options = {}, text = english, translation =
         leave_one_out_agreement: 0.52,
         comprehensiveness: 0.6,
         sufficiency: 0.1,
+        random_comprehensiveness: 0.3,
+        random_sufficiency: 0.4,
         alignment_error: 0.2,
       },
     }),
   };
 }
 
-// Three hypotheses a step; the output is always the first, the others branch off it and off each other.
+// Three hypotheses at each step; the output is always the first, the others branch off it and off each other.
 function sampleBeam(tokens: string[]) {
   return tokens.map((token, step) => [
     { token, from: 0, log_probability: -0.1 * (step + 1), score: -0.1, ended: token === "</s>", chosen: true },
@@ -110,4 +114,115 @@ function sampleBeam(tokens: string[]) {
       chosen: false,
     },
   ]);
+}
+
+// A picture of 8 × 8 colours as a data: address, in a format that needs no compression.
+function bitmap(side = 8): string {
+  const header = Buffer.alloc(54);
+  header.write("BM");
+  header.writeUInt32LE(54 + side * side * 4, 2);
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(side, 18);
+  header.writeInt32LE(-side, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(32, 28);
+  const pixels = Buffer.alloc(side * side * 4, 255);
+  for (let i = 0; i < side * side; ++i) {
+    const [x, y] = [i % side, Math.floor(i / side)];
+    const inside = (x - 2) ** 2 + (y - 3) ** 2 < 5;
+    pixels.set(inside ? [60, 120, 220] : y > 5 ? [70, 150, 60] : [235, 200, 150 + 10 * x], i * 4); // blue, green, red
+  }
+  return `data:image/bmp;base64,${Buffer.concat([header, pixels]).toString("base64")}`;
+}
+
+// Traces of version 2, one for each pair of axes that the page shows in its own way.
+const common = (job: string) => ({ format: "heed-trace", version: 2, model: job, system: "made up", job });
+
+export function captionTrace(caption = "a brown dog on grass") {
+  const image = { name: "image", kind: "image", rows: 7, columns: 7, preview: bitmap() };
+  const target = { name: "caption", kind: "text", ...side(caption.split(" ")) };
+  const rows = weights(target.tokens.length, 49, 0, 6);
+  return {
+    ...common("captioning"),
+    axes: [image, target],
+    alignment: rows,
+    alignment_rows: "caption",
+    alignment_columns: "image",
+    attentions: [{ name: "decoder.image", layer: 1, rows: "caption", columns: "image", weights: [rows, rows] }],
+    log_probabilities: target.tokens.map(() => -0.3),
+  };
+}
+
+export function speechTrace(words = "turn the light off please") {
+  const sound = { name: "speech", kind: "sound", rows: 320, frame_seconds: 0.01 };
+  const target = { name: "transcript", kind: "text", ...side(words.split(" ")) };
+  return {
+    ...common("recognition"),
+    axes: [sound, target],
+    alignment: weights(target.tokens.length, 320, 0, 18),
+    alignment_rows: "transcript",
+    alignment_columns: "speech",
+    log_probabilities: target.tokens.map(() => -0.2),
+  };
+}
+
+export const review =
+  "The room was small and the street was loud.\n\nBut the breakfast was wonderful, and the people at the desk were kind.";
+
+export function documentTrace(text = review, label = "positive") {
+  const words = text.split(/\s+/);
+  const document = { name: "document", kind: "document", ...side(words), text };
+  let place = 0;
+  document.words = words.map((word) => {
+    const begin = text.indexOf(word, place);
+    place = begin + word.length;
+    return { text: word, begin, end: place };
+  });
+  document.tokens = document.words.map((word, i) => ({ ...word, word: i }));
+  const bright = words.map((word): number => (/wonder|kind|loud|small/.test(word) ? 8 : 0.2));
+  const sum = bright.reduce((a, b) => a + b);
+  return {
+    ...common("classification"),
+    axes: [document, { name: "label", kind: "label", ...labelled(label) }],
+    alignment: [bright.map((x) => Number((x / sum).toPrecision(5)))],
+    alignment_rows: "label",
+    alignment_columns: "document",
+    choices: [
+      { label: "positive", probability: 0.81 },
+      { label: "neutral", probability: 0.15 },
+      { label: "negative", probability: 0.04 },
+    ],
+  };
+}
+
+function labelled(label: string) {
+  const end = [...label].length;
+  return {
+    text: label,
+    tokens: [{ text: label, begin: 0, end, word: 0 }],
+    words: [{ text: label, begin: 0, end }],
+  };
+}
+
+export function entailmentTrace(premise = "a man plays a guitar on stage", hypothesis = "someone makes music") {
+  const [given, claimed] = [side(premise.split(" ")), side(hypothesis.split(" "))];
+  const rows = weights(claimed.tokens.length, given.tokens.length, 0, 1);
+  return {
+    ...common("entailment"),
+    axes: [
+      { name: "premise", kind: "text", ...given },
+      { name: "hypothesis", kind: "text", ...claimed },
+      { name: "label", kind: "label", ...labelled("entailment") },
+    ],
+    alignment: rows,
+    alignment_rows: "hypothesis",
+    alignment_columns: "premise",
+    attentions: [{ name: "attend.hypothesis", layer: 1, rows: "hypothesis", columns: "premise", weights: [rows] }],
+    choices: [
+      { label: "entailment", probability: 0.7 },
+      { label: "neutral", probability: 0.25 },
+      { label: "contradiction", probability: 0.05 },
+    ],
+  };
 }

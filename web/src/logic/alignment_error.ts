@@ -1,9 +1,9 @@
-// Which head of a trace aligns words best, defined as in src/metrics/aer.h and src/explain/pick.h: the alignment error
+// Which head of a trace aligns words best, defined as in src/metrics/aer.h and src/trace/pick.h: the alignment error
 // rate of Och and Ney 2003, with sure links S, possible links P ⊇ S and the head's links A,
 //   AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 // A has one link for each output word: to the input word with the largest weight, pieces of words merged, ends left out.
-import { type Choice, groups, picture, shapeOf, titleOf } from "./picture";
-import type { Matrix, Trace } from "./trace";
+import { type Choice, groups, picture, titleOf } from "./picture";
+import { axisOf, isWords, type Matrix, type Trace } from "./trace";
 import { labels, row } from "./weights";
 
 // Links are written "input-output", words counted from 0.
@@ -17,7 +17,9 @@ export class LinkError extends Error {}
 
 // "0-0 1-2 2?1 3p1": i-j is a sure link, i?j and ipj are possible ones. They must be between words of the trace.
 export function readLinks(line: string, trace: Trace): GoldLinks {
-  const [sources, targets] = [trace.source, trace.target].map((text) => labels(text, "words", false).length);
+  const [sources, targets] = [trace.columns, trace.rows].map(
+    (name) => labels(axisOf(trace, name), "words", false).length,
+  );
   const gold: GoldLinks = { sure: new Set(), possible: new Set() };
   for (const text of line.split(/\s+/).filter(Boolean)) {
     const [, i, mark, j] = /^(\d+)([-?p])(\d+)$/.exec(text) ?? [];
@@ -57,18 +59,19 @@ export interface RankedHead {
   error: number;
 }
 
-// How many heads look from the output at the input.
+// How many heads look from words at words, as the alignment does.
 export function aligningHeads(trace: Trace): number {
   return looks(trace).reduce((sum, attention) => sum + attention.heads.length, 0);
 }
 
 function looks(trace: Trace) {
-  return trace.attentions.filter((a) => a.rows === "target" && a.columns === "source");
+  if (![trace.rows, trace.columns].every((name) => isWords(axisOf(trace, name)))) return [];
+  return trace.attentions.filter((a) => a.rows === trace.rows && a.columns === trace.columns);
 }
 
 // Every such head, the one with the smallest error first.
 export function headsByError(trace: Trace, gold: GoldLinks): RankedHead[] {
-  const ranked = groups(looks(trace).map(shapeOf)).flatMap((group) =>
+  const ranked = groups({ ...trace, attentions: looks(trace) }).flatMap((group) =>
     group.members.flatMap((member) =>
       Array.from({ length: member.heads }, (_, h) => {
         const choice = { attention: member.name, head: h + 1 };

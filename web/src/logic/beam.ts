@@ -31,7 +31,7 @@ export function twigs(beam: Hypothesis[][]): Twig[][] {
         place,
         from: h.from,
         token: inPieces && !h.ended ? (h.token.startsWith("▁") ? h.token.slice(1) : `-${h.token}`) : h.token,
-        probability: Math.min(1, Math.exp(h.logProbability - (before?.[h.from]?.logProbability ?? 0))),
+        probability: probability(h.logProbability, before?.[h.from]?.logProbability ?? 0),
         score: h.score,
         ended: h.ended,
         chosen: h.chosen,
@@ -41,6 +41,11 @@ export function twigs(beam: Hypothesis[][]): Twig[][] {
   });
   markChosen(result);
   return result;
+}
+
+// Of a token, from the log-probabilities of all tokens with it and before it.
+function probability(all: number, before: number): number {
+  return all === Number.NEGATIVE_INFINITY ? 0 : Math.min(1, Math.exp(all - before));
 }
 
 // A trace may mark the last hypothesis of the output only, or each on the way: both give the whole way.

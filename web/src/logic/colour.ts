@@ -72,7 +72,7 @@ export function inkOn(colour: Rgb): string {
   return contrast(colour, [255, 255, 255]) >= contrast(colour, [0, 0, 0]) ? "#fff" : "#000";
 }
 
-// RGBA bytes of a matrix, one pixel a weight.
+// RGBA bytes of a matrix, one pixel for each weight.
 export function pixels(values: Float32Array, theme: Theme): Uint8ClampedArray<ArrayBuffer> {
   const scale = scales[theme];
   const bytes = new Uint8ClampedArray(values.length * 4);
@@ -83,7 +83,7 @@ export function pixels(values: Float32Array, theme: Theme): Uint8ClampedArray<Ar
   return bytes;
 }
 
-// Okabe, Ito 2008: told apart with every kind of colour vision. One a head, then again from the first.
+// Okabe, Ito 2008: told apart with every kind of colour vision. One for each head, then again from the first.
 const distinct: Record<Theme, readonly string[]> = {
   light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b37c00", "#2b93c9", "#7a6f00", "#444444"],
   dark: ["#56b4e9", "#ff9248", "#2fc79a", "#e6a3c8", "#f0b429", "#8fd0f5", "#f0e442", "#cccccc"],

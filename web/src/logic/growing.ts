@@ -1,20 +1,34 @@
-// The trace of a translation that is still being written: one row more with each token that comes.
-import type { Trace, TraceText } from "./trace";
+// The trace of a first draft that is still being written: one row more with each token that comes.
+import { type Axis, axisOf, sizeOf, type Trace, type WordsAxis } from "./trace";
 
 export interface TokenEvent {
   step: number;
   token: string;
-  text: string; // the translation so far
+  text: string; // the draft so far
   weights?: number[];
 }
 
-export function beginning(source: TraceText): Trace {
+export type AxisKind = Axis["kind"];
+
+// An axis of which nothing is known yet.
+export function unknownAxis(name: string, kind: AxisKind): Axis {
+  if (kind === "image") return { name, kind, rows: 1, columns: 1, preview: "" };
+  if (kind === "sound") return { name, kind, rows: 0, frameSeconds: 0 };
+  return { name, kind, text: "", tokens: [], words: [] };
+}
+
+// The inputs as far as the server has told them, the first the one that is looked at; the output is empty.
+export function beginning(inputs: Axis[], output: string): Trace {
   return {
+    version: 2,
     model: "",
     system: "",
-    source,
-    target: { text: "", tokens: [], words: [] },
+    job: "",
+    axes: [...inputs, unknownAxis(output, "text")],
+    rows: output,
+    columns: inputs[0]!.name,
     attentions: [],
+    choices: [],
     beam: [],
   };
 }
@@ -31,25 +45,28 @@ function wordsOf(text: string) {
 }
 
 export function grown(trace: Trace, event: TokenEvent): Trace {
+  const before = trace.axes.at(-1) as WordsAxis;
   const words = wordsOf(event.text);
   const ended = event.token === "</s>";
+  const end = [...event.text].length;
   const last = words.at(-1);
+  const known = [...before.text].length;
   const token = {
     text: event.token,
-    begin: ended || !last ? [...event.text].length : last.begin,
-    end: [...event.text].length,
+    begin: ended || !last ? end : Math.min(end, Math.max(last.begin, known)),
+    end,
     word: ended ? -1 : words.length - 1,
   };
-  const columns = trace.source.tokens.length;
-  const before = trace.alignment?.values ?? new Float32Array(0);
   const result: Trace = {
     ...trace,
-    target: { text: event.text, tokens: [...trace.target.tokens, token], words },
+    axes: [...trace.axes.slice(0, -1), { ...before, text: event.text, tokens: [...before.tokens, token], words }],
   };
-  if (event.weights?.length === columns) {
-    const values = new Float32Array(before.length + columns);
-    values.set(before);
-    values.set(event.weights, before.length);
+  const columns = sizeOf(axisOf(trace, trace.columns));
+  const rows = trace.alignment?.values ?? new Float32Array(0);
+  if (event.weights?.length === columns && columns > 0 && rows.length === before.tokens.length * columns) {
+    const values = new Float32Array(rows.length + columns);
+    values.set(rows);
+    values.set(event.weights, rows.length);
     result.alignment = { rows: values.length / columns, columns, values };
   }
   return result;

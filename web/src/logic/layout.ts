@@ -7,9 +7,9 @@ export interface MatrixLayout {
   left: number; // width of the row labels
   top: number; // height of the column labels
   right: number; // what slanted labels need beyond the last column
-  slanted: boolean;
-  rowEvery: number; // every how many-th label is written; the others would overlap
-  columnEvery: number;
+  turn: 0 | 45 | 90; // degrees by which column labels are turned
+  rowFont: number; // sizes of the labels
+  columnFont: number;
   width: number; // of the whole
   height: number;
 }
@@ -19,6 +19,8 @@ export interface MatrixNeeds {
   columns: number;
   rowLabel: number; // widest, in pixels
   columnLabel: number;
+  rowsInTime?: boolean; // the axis has a scale of seconds instead of a label for each
+  columnsInTime?: boolean;
   available: number; // width of the place
 }
 
@@ -26,35 +28,74 @@ const lineHeight = 20;
 const widestLabel = 150;
 const gap = 10;
 const slant = Math.SQRT1_2; // 45°
+const leastCell = 12; // one line of the smallest label; a larger matrix scrolls
+const leastSlanted = 22;
+const mostHeight = 720;
 
 function clamp(x: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, x));
 }
 
+const fontFor = (cell: number) => clamp(Math.floor(cell - 2), 10, 14);
+
+// Every label is written: straight where there is room, then slanted, then upright and smaller, and then it scrolls.
 export function matrixLayout(needs: MatrixNeeds): MatrixLayout {
   const narrow = needs.available < 480;
   const left = Math.ceil(Math.min(needs.rowLabel, narrow ? 96 : widestLabel)) + gap;
   const columnLabel = Math.min(needs.columnLabel, widestLabel);
   const columns = Math.max(1, needs.columns);
-  const straightWidth = Math.floor((needs.available - left) / columns);
-  const slanted = columnLabel + 12 > Math.min(straightWidth, 96);
-  const right = slanted ? Math.ceil(columnLabel * slant) : 0;
-  const room = Math.floor((needs.available - left - right) / columns);
-  const cellWidth = clamp(room, 6, slanted ? 44 : Math.max(64, columnLabel + 16));
-  const cellHeight = clamp(Math.min(cellWidth, Math.floor(720 / Math.max(1, needs.rows))), 6, 36);
-  const top = (slanted ? Math.ceil(columnLabel * slant) + 16 : lineHeight) + gap / 2;
+  const room = (right: number) => Math.floor((needs.available - left - right) / columns);
+  const overhang = Math.ceil(columnLabel * slant);
+  let turn: 0 | 45 | 90 = 0;
+  let cellWidth = clamp(room(0), leastCell, Math.max(64, columnLabel + 16));
+  if (needs.columnsInTime) cellWidth = clamp((needs.available - left - 2) / columns, 4, 44);
+  else if (columnLabel + 12 > Math.min(room(0), 96)) {
+    turn = room(overhang) >= leastSlanted ? 45 : 90;
+    cellWidth = clamp(room(turn === 45 ? overhang : 4), leastCell, 44);
+  }
+  const tall = mostHeight / Math.max(1, needs.rows);
+  const cellHeight = needs.rowsInTime
+    ? clamp(tall, 4, 36)
+    : clamp(Math.floor(Math.min(cellWidth, tall)), needs.columnsInTime ? 24 : leastCell, 36);
+  const columnFont = turn === 90 ? fontFor(cellWidth) : 14;
+  const above = { 0: lineHeight, 45: overhang + 16, 90: Math.ceil((columnLabel * columnFont) / 14) + 6 }[turn];
+  const right = turn === 45 ? overhang : 0;
+  const top = above + gap / 2;
   return {
     cellWidth,
     cellHeight,
     left,
     top,
     right,
-    slanted,
-    rowEvery: Math.ceil(13 / cellHeight),
-    columnEvery: slanted ? Math.ceil(22 / cellWidth) : 1,
+    turn,
+    rowFont: fontFor(cellHeight),
+    columnFont,
     width: left + columns * cellWidth + right,
     height: top + needs.rows * cellHeight,
   };
+}
+
+// The width that lets labels of the columns be read without turning them upright.
+export function comfortableWidth(needs: MatrixNeeds): number {
+  const { left, right } = matrixLayout(needs);
+  return left + right + needs.columns * leastSlanted;
+}
+
+export interface Tick {
+  place: number; // 0 to 1
+  text: string;
+}
+
+// Round seconds along a sound, at most so many.
+export function timeTicks(seconds: number, most: number): Tick[] {
+  if (!(seconds > 0)) return [];
+  const power = 10 ** Math.floor(Math.log10(seconds / Math.max(1, most)));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => seconds / s <= most) ?? 10 * power;
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return Array.from({ length: Math.floor(seconds / step + 1e-9) + 1 }, (_, i) => ({
+    place: (i * step) / seconds,
+    text: `${(i * step).toFixed(digits)} s`,
+  }));
 }
 
 export interface Cell {

@@ -1,5 +1,5 @@
 // Which weights of a trace are shown, and with which labels.
-import type { Attention, Matrix, Side, Trace } from "./trace";
+import { type Attention, type Axis, axisOf, inputsOf, isWords, type Matrix, outputOf, type Trace } from "./trace";
 import {
   type Label,
   type Level,
@@ -14,27 +14,20 @@ import {
 } from "./weights";
 
 export interface Choice {
-  attention: string; // one of `made`, or the name of one of the trace's attentions
+  attention: string; // "alignment", something made of several attentions, or the name of one of them
   head: number; // from 1; 0: the mean of the heads; -1: the largest of their weights
 }
 
 export const meanHead = 0;
 export const maxHead = -1;
 
-// What is made of several attentions.
-const made = {
-  alignment: "The model's alignment",
-  rollout: "Rollout: output to input words",
-  "rollout.source": "Rollout: input to input",
-  "rollout.target": "Rollout: output to output",
-  "mean.source": "Mean of all layers",
-} as const;
-
 export const theAlignment: Choice = { attention: "alignment", head: meanHead };
 
 export interface Picture {
-  rowSide: Side;
-  columnSide: Side;
+  rowAxis: Axis;
+  columnAxis: Axis;
+  rowName: string; // what a person calls the axis: "output", "premise"
+  columnName: string;
   rows: Label[];
   columns: Label[];
   weights: Matrix;
@@ -44,36 +37,51 @@ export interface AttentionShape {
   name: string;
   layer: number;
   heads: number;
-  rows: Side;
-  columns: Side;
+  rows: string; // names of axes
+  columns: string;
 }
 
 export function shapeOf(attention: Attention): AttentionShape {
   return { ...attention, heads: attention.heads.length };
 }
 
-const lookers: Record<Side, string> = { source: "Input", target: "Output" };
-const lookedAt: Record<Side, string> = { source: "input", target: "output" };
+// What a person calls an axis: the last is the output, a single text before it the input; others have names.
+export function calledOf(trace: Trace, name: string): string {
+  const output = outputOf(trace);
+  if (name === output.name) return output.kind === "label" ? "label" : "output";
+  const inputs = inputsOf(trace);
+  return inputs.length === 1 && isWords(inputs[0]!) ? "input" : name;
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// What stands on an axis, for sentences about it.
+export function nounOf(axis: Axis): { one: string; many: string } {
+  if (axis.kind === "image") return { one: "place", many: "places" };
+  if (axis.kind === "sound") return { one: "moment", many: "moments" };
+  return { one: "word", many: "words" };
+}
 
 export interface AttentionGroup {
   title: string; // "Output looks at input"
   members: AttentionShape[]; // by layer
 }
 
-// Attentions of the same kind, the ones between output and input first.
-export function groups(attentions: AttentionShape[]): AttentionGroup[] {
-  const kinds: [Side, Side][] = [
-    ["target", "source"],
-    ["source", "source"],
-    ["target", "target"],
-    ["source", "target"],
-  ];
-  return kinds
-    .map(([rows, columns]) => ({
-      title: `${lookers[rows]} looks at ${lookedAt[columns]}`,
-      members: attentions.filter((a) => a.rows === rows && a.columns === columns).sort((a, b) => a.layer - b.layer),
-    }))
-    .filter((group) => group.members.length > 0);
+// Attentions between the same axes, those of the output to an input first.
+export function groups(trace: Trace): AttentionGroup[] {
+  const output = outputOf(trace).name;
+  const found = new Map<string, AttentionGroup & { place: number }>();
+  for (const attention of trace.attentions) {
+    const { rows, columns } = attention;
+    const title = `${capital(calledOf(trace, rows))} looks at ${calledOf(trace, columns)}`;
+    const place = rows === output ? (columns === output ? 2 : 0) : 1;
+    const group = found.get(title) ?? { title, place, members: [] };
+    found.set(title, group);
+    group.members.push(shapeOf(attention));
+  }
+  return Array.from(found.values())
+    .sort((a, b) => a.place - b.place)
+    .map(({ title, members }) => ({ title, members: members.sort((a, b) => a.layer - b.layer) }));
 }
 
 // What a person calls one of a group: its layer, and its name where the layer does not tell it apart.
@@ -89,7 +97,7 @@ export interface HeadRow {
   heads: Matrix[];
 }
 
-const thumbnailSize = 64; // numbers a side at most
+const thumbnailSize = 64; // numbers on each side at most
 
 export function headRows(trace: Trace, group: AttentionGroup): HeadRow[] {
   return group.members.map((member) => {
@@ -104,13 +112,64 @@ export interface Option {
   group: string; // empty: before all groups
 }
 
+// One matrix that is made of a trace.
+interface Made {
+  value: string;
+  title: string;
+  rows: string;
+  columns: string;
+  weights: () => Matrix | null;
+}
+
+// What can be made of the alignment and of several attentions.
+function made(trace: Trace): Made[] {
+  const { alignment, attentions, rows, columns } = trace;
+  const output = outputOf(trace);
+  const called = (name: string) => calledOf(trace, name);
+  const result: Made[] = [];
+  if (alignment) {
+    result.push({ value: "alignment", title: "The model's alignment", rows, columns, weights: () => alignment });
+    if (layersOf(attentions, columns, columns).length > 0) {
+      const noun = nounOf(axisOf(trace, columns)).many;
+      const title = `Rollout: ${called(rows)} to ${called(columns)} ${noun}`;
+      result.push({
+        value: "rollout",
+        title,
+        rows,
+        columns,
+        weights: () => throughEncoder(alignment, attentions, columns),
+      });
+    }
+  }
+  for (const { name } of trace.axes) {
+    if (layersOf(attentions, name, name).length < 2) continue;
+    result.push({
+      value: `rollout.${name}`,
+      title: `Rollout: ${called(name)} to ${called(name)}`,
+      rows: name,
+      columns: name,
+      weights: () => selfRollout(attentions, name, name === output.name && output.kind === "text"),
+    });
+  }
+  const inputs = inputsOf(trace);
+  for (const { name } of inputs) {
+    const layers = layersOf(attentions, output.name, name);
+    if (layers.length < 2) continue;
+    result.push({
+      value: `mean.${name}`,
+      title: inputs.length > 1 ? `Mean of all layers: ${called(output.name)} to ${called(name)}` : "Mean of all layers",
+      rows: output.name,
+      columns: name,
+      weights: () => mean(layers.map((a) => mean(a.heads))),
+    });
+  }
+  return result;
+}
+
 // Everything that can be chosen as the attention of this trace.
 export function attentionOptions(trace: Trace): Option[] {
-  const options: Option[] = [];
-  for (const [value, title] of Object.entries(made)) {
-    if (possible(trace, value)) options.push({ value, title, group: "" });
-  }
-  for (const group of groups(trace.attentions.map(shapeOf))) {
+  const options: Option[] = made(trace).map(({ value, title }) => ({ value, title, group: "" }));
+  for (const group of groups(trace)) {
     for (const member of group.members) {
       options.push({ value: member.name, title: titleOf(member, group), group: group.title });
     }
@@ -118,53 +177,24 @@ export function attentionOptions(trace: Trace): Option[] {
   return options;
 }
 
-function possible(trace: Trace, value: string): boolean {
-  const has = (rows: Side, columns: Side) => layersOf(trace.attentions, rows, columns).length;
-  switch (value) {
-    case "alignment":
-      return trace.alignment !== undefined;
-    case "rollout":
-      return trace.alignment !== undefined && has("source", "source") > 0;
-    case "rollout.source":
-      return has("source", "source") > 1;
-    case "rollout.target":
-      return has("target", "target") > 1;
-    default:
-      return has("target", "source") > 1;
-  }
-}
-
 export function headCount(trace: Trace, attention: string): number {
   return trace.attentions.find((a) => a.name === attention)?.heads.length ?? 0;
 }
 
 interface Chosen {
-  rows: Side;
-  columns: Side;
-  weights: Matrix | null | undefined;
+  rows: string;
+  columns: string;
+  weights: Matrix | null;
 }
 
-function chosen(trace: Trace, { attention, head }: Choice): Chosen {
-  const cross = { rows: "target", columns: "source" } as const;
+function chosen(trace: Trace, { attention, head }: Choice): Chosen | null {
   const found = trace.attentions.find((a) => a.name === attention);
   if (found) {
     const { rows, columns, heads } = found;
     return { rows, columns, weights: head === maxHead ? largest(heads) : (heads[head - 1] ?? mean(heads)) };
   }
-  switch (attention) {
-    case "rollout":
-      return { ...cross, weights: trace.alignment && throughEncoder(trace.alignment, trace.attentions) };
-    case "rollout.source":
-      return { rows: "source", columns: "source", weights: selfRollout(trace.attentions, "source") };
-    case "rollout.target":
-      return { rows: "target", columns: "target", weights: selfRollout(trace.attentions, "target") };
-    case "mean.source": {
-      const layers = layersOf(trace.attentions, "target", "source");
-      return { ...cross, weights: layers.length ? mean(layers.map((a) => mean(a.heads))) : null };
-    }
-    default:
-      return { ...cross, weights: trace.alignment };
-  }
+  const of = made(trace).find((each) => each.value === attention);
+  return of ? { rows: of.rows, columns: of.columns, weights: of.weights() } : null;
 }
 
 // The choice if the trace has it, otherwise what the trace has first.
@@ -175,19 +205,35 @@ export function possibleChoice(trace: Trace, choice: Choice): Choice {
   return choice.head > headCount(trace, choice.attention) ? { ...choice, head: meanHead } : choice;
 }
 
+// The axes that a choice is between, whether or not there are weights.
+export function axesOf(trace: Trace, choice: Choice): { row: Axis; column: Axis } {
+  const found = trace.attentions.find((a) => a.name === choice.attention);
+  const of = found ?? made(trace).find((each) => each.value === choice.attention) ?? trace;
+  return { row: axisOf(trace, of.rows), column: axisOf(trace, of.columns) };
+}
+
 // Null where the model has no attention to show.
 export function picture(trace: Trace, choice: Choice, level: Level, keepEnd: boolean): Picture | null {
   const found = chosen(trace, choice);
-  if (!found.weights) return null;
-  const rows = labels(trace[found.rows], level, keepEnd);
-  const columns = labels(trace[found.columns], level, keepEnd);
+  if (!found?.weights) return null;
+  const [rowAxis, columnAxis] = [axisOf(trace, found.rows), axisOf(trace, found.columns)];
+  const rows = labels(rowAxis, level, keepEnd);
+  const columns = labels(columnAxis, level, keepEnd);
   return {
-    rowSide: found.rows,
-    columnSide: found.columns,
+    rowAxis,
+    columnAxis,
+    rowName: calledOf(trace, found.rows),
+    columnName: calledOf(trace, found.columns),
     rows,
     columns,
     weights: merged(found.weights, rows, columns),
   };
+}
+
+// The weight of the deepest colour. Of many small places none has much, so there it is the largest that there is.
+export function deepest({ columnAxis, weights }: Picture): number {
+  if (isWords(columnAxis)) return 1;
+  return weights.values.reduce((a, b) => Math.max(a, b), 0) || 1;
 }
 
 // The heads of the chosen attention one by one, for the lines of all heads; none where there is no choice of heads.
@@ -196,11 +242,32 @@ export function headPictures(trace: Trace, choice: Choice, level: Level, keepEnd
   return Array.from({ length: heads }, (_, h) => picture(trace, { ...choice, head: h + 1 }, level, keepEnd)!);
 }
 
+// The ways to show weights between two axes, the first first; heads and search beside them.
+export type View = "matrix" | "lines" | "picture" | "text" | "heads" | "beam";
+export const views: readonly View[] = ["matrix", "lines", "picture", "text", "heads", "beam"];
+
+export function viewsOf(trace: Trace, choice: Choice): View[] {
+  const { row, column } = axesOf(trace, choice);
+  const result: View[] = [];
+  if (isWords(row) && column.kind === "image") result.push("picture");
+  else if (row.kind === "label" && isWords(column)) result.push("text");
+  else if (isWords(row) && isWords(column)) result.push("matrix", "lines");
+  else result.push("matrix");
+  result.push("heads");
+  if (outputOf(trace).kind !== "label") result.push("beam");
+  return result;
+}
+
+export function possibleView(trace: Trace, choice: Choice, view: View): View {
+  const possible = viewsOf(trace, choice);
+  return possible.includes(view) ? view : possible[0]!;
+}
+
 // A label as a person reads it.
 export function shown(label: Label): string {
-  return label.isEnd ? "⟨end⟩" : label.text;
+  return label.kind === "end" ? "⟨end⟩" : label.text;
 }
 
 export function spoken(label: Label): string {
-  return label.isEnd ? "the end of the sentence" : label.text;
+  return label.kind === "end" ? "the end of the sentence" : label.text;
 }

@@ -1,5 +1,6 @@
 // What a picture says, in words: for the line under it, for screen readers, and for reading as text.
-import { type Picture, spoken } from "./picture";
+import { nounOf, type Picture, spoken } from "./picture";
+import type { Axis } from "./trace";
 import { at, entropy, type Label, row, strongest } from "./weights";
 
 export function percent(weight: number): string {
@@ -7,11 +8,11 @@ export function percent(weight: number): string {
   return rounded === 0 && weight > 0 ? "under 1 %" : `${rounded} %`;
 }
 
-const quoted = (label: Label) => (label.isEnd ? spoken(label) : `“${spoken(label)}”`);
+const quoted = (label: Label) => (label.kind === "word" ? `“${label.text}”` : spoken(label));
 
-function shares(labels: Label[], weights: Float32Array, most: number): string {
+function shares(labels: Label[], of: Axis, weights: Float32Array, most: number): string {
   const places = strongest(weights, most);
-  if (places.length === 0) return "no single word";
+  if (places.length === 0) return `no single ${nounOf(of).one}`;
   return places.map((i) => `${quoted(labels[i]!)} ${percent(weights[i]!)}`).join(", ");
 }
 
@@ -25,8 +26,10 @@ export function reading(picture: Picture, i: number | null, j: number | null): s
   if (looker && lookedAt) {
     return `${quoted(looker)} looks at ${quoted(lookedAt)} with ${percent(at(picture.weights, i!, j!))}`;
   }
-  if (looker) return `${quoted(looker)} looks at ${shares(picture.columns, row(picture.weights, i!), 4)}`;
-  if (lookedAt) return `${quoted(lookedAt)} is looked at by ${shares(picture.rows, column(picture, j!), 4)}`;
+  if (looker)
+    return `${quoted(looker)} looks at ${shares(picture.columns, picture.columnAxis, row(picture.weights, i!), 4)}`;
+  if (lookedAt)
+    return `${quoted(lookedAt)} is looked at by ${shares(picture.rows, picture.rowAxis, column(picture, j!), 4)}`;
   return "";
 }
 
@@ -36,10 +39,14 @@ export interface ReadRow {
   entropy: string;
 }
 
-// The whole picture, a line a row.
+// The whole picture, one line for each row.
 export function readRows(picture: Picture): ReadRow[] {
   return picture.rows.map((label, i) => {
     const weights = row(picture.weights, i);
-    return { word: spoken(label), looksAt: shares(picture.columns, weights, 3), entropy: entropy(weights).toFixed(2) };
+    return {
+      word: spoken(label),
+      looksAt: shares(picture.columns, picture.columnAxis, weights, 3),
+      entropy: entropy(weights).toFixed(2),
+    };
   });
 }

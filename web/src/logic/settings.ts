@@ -1,9 +1,5 @@
 // What a person chose, as the part of the address after '#': a link shares it.
-import { type Choice, maxHead, theAlignment } from "./picture";
-import type { Level } from "./weights";
-
-export type View = "matrix" | "lines" | "heads" | "beam";
-export const views: readonly View[] = ["matrix", "lines", "heads", "beam"];
+import { type Choice, maxHead, theAlignment, type View, views } from "./picture";
 
 // One of the models or mechanisms that stand side by side.
 export interface Side {
@@ -13,10 +9,10 @@ export interface Side {
 }
 
 export interface Settings {
-  text: string;
-  forced: string | null; // a translation that the model is made to write
+  texts: readonly string[]; // one for each input of the model; empty for an image or a sound
+  forced: string | null; // an output that the model is made to give
   view: View;
-  level: Level;
+  level: "words" | "tokens";
   keepEnd: boolean;
   sides: readonly Side[]; // one, or two beside each other
 }
@@ -24,7 +20,7 @@ export interface Settings {
 export const firstSide: Side = { model: "", normaliser: "", choice: theAlignment };
 
 export const defaults: Settings = {
-  text: "",
+  texts: [],
   forced: null,
   view: "matrix",
   level: "words",
@@ -53,7 +49,7 @@ function readSide(from: URLSearchParams, mark: string): Side {
 
 export function toHash(settings: Settings): string {
   const to = new URLSearchParams();
-  if (settings.text) to.set("text", settings.text);
+  for (const text of settings.texts) to.append("text", text);
   if (settings.forced !== null) to.set("forced", settings.forced);
   if (settings.view !== defaults.view) to.set("view", settings.view);
   if (settings.level !== defaults.level) to.set("level", settings.level);
@@ -74,7 +70,7 @@ export function fromHash(hash: string): Settings {
   const sides = [readSide(from, "")];
   if (from.get("compare") === "1") sides.push(readSide(from, "2"));
   return {
-    text: from.get("text") ?? "",
+    texts: from.getAll("text"),
     forced: from.get("forced"),
     view,
     level: from.get("level") === "tokens" ? "tokens" : "words",

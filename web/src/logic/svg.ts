@@ -1,10 +1,19 @@
 // Pictures as SVG files, for the export. Measuring text is the caller's: it has a browser.
 import { tokenOf, twigs } from "./beam";
-import { colourOf, css, headColour, shade, type Theme } from "./colour";
-import { beamCell, beamLayout, headOffset, lineLayout, linesOf, matrixLayout } from "./layout";
-import { type HeadRow, type Picture, shown } from "./picture";
+import { colourOf, css, headColour, inkOn, shade, type Theme } from "./colour";
+import {
+  beamCell,
+  beamLayout,
+  headOffset,
+  lineLayout,
+  linesOf,
+  type MatrixNeeds,
+  matrixLayout,
+  timeTicks,
+} from "./layout";
+import { deepest, type HeadRow, type Picture, shown } from "./picture";
 import { percent } from "./reading";
-import type { Hypothesis, Matrix } from "./trace";
+import type { Axis, Hypothesis, ImageAxis, Matrix } from "./trace";
 import { at, type Label, row } from "./weights";
 
 export type Measure = (text: string) => number;
@@ -20,6 +29,27 @@ export function escaped(text: string): string {
   return text
     .replace(/[&<>"]/g, (c) => names[c]!)
     .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\u{FFFD}");
+}
+
+// What is written beside the rows or above the columns, and where, counted in cells. A sound has a scale of seconds.
+export function writtenLabels(axis: Axis, labels: Label[], length: number): { text: string; at: number }[] {
+  if (axis.kind !== "sound") return labels.map((label, i) => ({ text: shown(label), at: i + 0.5 }));
+  const ticks = timeTicks(axis.rows * axis.frameSeconds, Math.max(1, length / 56));
+  return ticks.map(({ place, text }) => ({ text, at: place * labels.length }));
+}
+
+export function matrixNeeds(picture: Picture, measure: Measure, available: number): MatrixNeeds {
+  const { rows, columns, rowAxis, columnAxis } = picture;
+  const [rowsInTime, columnsInTime] = [rowAxis.kind === "sound", columnAxis.kind === "sound"];
+  return {
+    rows: rows.length,
+    columns: columns.length,
+    rowLabel: rowsInTime ? measure("00.00 s") : widest(rows, measure),
+    columnLabel: columnsInTime ? 0 : widest(columns, measure),
+    rowsInTime,
+    columnsInTime,
+    available,
+  };
 }
 
 export function widest(labels: Label[], measure: Measure): number {
@@ -43,31 +73,31 @@ const margin = 16;
 
 export function matrixSvg(picture: Picture, title: string, theme: Theme, measure: Measure): string {
   const { rows, columns, weights } = picture;
-  const layout = matrixLayout({
-    rows: rows.length,
-    columns: columns.length,
-    rowLabel: widest(rows, measure),
-    columnLabel: widest(columns, measure),
-    available: 900,
-  });
+  const layout = matrixLayout(matrixNeeds(picture, measure, 900));
   const left = margin + layout.left;
   const top = margin + layout.top;
   const body: string[] = [];
-  columns.forEach((label, j) => {
-    const x = left + (j + 0.5) * layout.cellWidth;
+  const { turn } = layout;
+  const most = deepest(picture);
+  for (const { text, at: j } of writtenLabels(picture.columnAxis, columns, columns.length * layout.cellWidth)) {
+    const x = left + j * layout.cellWidth;
     const y = top - 8;
-    const place = layout.slanted ? `text-anchor="start" transform="rotate(-45 ${x} ${y})"` : 'text-anchor="middle"';
-    body.push(`<text x="${x}" y="${y}" ${place}>${escaped(shown(label))}</text>`);
-  });
-  rows.forEach((label, i) => {
-    const y = top + (i + 0.5) * layout.cellHeight;
+    const anchor = turn ? "start" : "middle";
+    const turned = turn ? ` dominant-baseline="central" transform="rotate(-${turn} ${x} ${y})"` : "";
     body.push(
-      `<text x="${left - 8}" y="${y}" dominant-baseline="central" text-anchor="end">${escaped(shown(label))}</text>`,
+      `<text x="${x}" y="${y}" style="font-size:${layout.columnFont}px" text-anchor="${anchor}"${turned}>${escaped(text)}</text>`,
     );
+  }
+  for (const { text, at: i } of writtenLabels(picture.rowAxis, rows, rows.length * layout.cellHeight)) {
+    body.push(
+      `<text x="${left - 8}" y="${top + i * layout.cellHeight}" style="font-size:${layout.rowFont}px" dominant-baseline="central" text-anchor="end">${escaped(text)}</text>`,
+    );
+  }
+  rows.forEach((_, i) => {
     columns.forEach((_, j) => {
       const weight = at(weights, i, j);
       body.push(
-        `<rect x="${left + j * layout.cellWidth}" y="${top + i * layout.cellHeight}" width="${layout.cellWidth - 1}" height="${layout.cellHeight - 1}" fill="${css(colourOf(weight, theme))}"><title>${weight.toFixed(3)}</title></rect>`,
+        `<rect x="${left + j * layout.cellWidth}" y="${top + i * layout.cellHeight}" width="${Math.max(1, layout.cellWidth - 1)}" height="${Math.max(1, layout.cellHeight - 1)}" fill="${css(colourOf(weight / most, theme))}"><title>${weight.toFixed(3)}</title></rect>`,
       );
     });
   });
@@ -102,7 +132,7 @@ export function linesSvg(pictures: Picture[], title: string, theme: Theme, measu
 const thumbnailSide = 72;
 const thumbnailGap = 12;
 
-// A row a layer, a column a head. What the heads look at stands above them.
+// One row for each layer, one column for each head. What the heads look at stands above them.
 export function headsSvg(rows: HeadRow[], heading: string, title: string, theme: Theme, measure: Measure): string {
   const side = thumbnailSide;
   const left = margin + Math.ceil(Math.max(0, ...rows.map((r) => measure(r.title)))) + thumbnailGap;
@@ -150,7 +180,7 @@ function cells(weights: Matrix, theme: Theme): string[] {
   ];
 }
 
-// A column a step, a line from each hypothesis to those that continue it; the way to the output is drawn stronger.
+// One column for each step, a line from each hypothesis to those that continue it; the way to the output is drawn stronger.
 export function beamSvg(beam: Hypothesis[][], title: string, theme: Theme, measure: Measure): string {
   const { paper, line, accent } = grounds[theme];
   const { width, height, top, insetX, insetY } = beamCell;
@@ -179,6 +209,63 @@ export function beamSvg(beam: Hypothesis[][], title: string, theme: Theme, measu
   });
   body.push("</g>");
   return document(layout.width + 2 * margin, layout.height + 2 * margin, title, theme, body);
+}
+
+// How much of an image is in the dark, 0 to 1, where the largest weight leaves it bright.
+export function darkness(weight: number, most: number): number {
+  return most > 0 ? 0.78 * (1 - weight / most) : 0.78;
+}
+
+const imageSide = 160;
+
+// The image once for each word, bright where the word looked.
+export function imageSvg(picture: Picture, title: string, theme: Theme): string {
+  const axis = picture.columnAxis as ImageAxis;
+  const across = Math.min(5, Math.max(1, picture.rows.length));
+  const [width, height] = [imageSide, Math.round((imageSide * axis.rows) / axis.columns)];
+  const body: string[] = [];
+  picture.rows.forEach((label, i) => {
+    const looks = row(picture.weights, i);
+    const most = looks.reduce((a, b) => Math.max(a, b), 0);
+    const x = margin + (i % across) * (width + thumbnailGap);
+    const y = margin + Math.floor(i / across) * (height + 34);
+    const scale = `${width / axis.columns} ${height / axis.rows}`;
+    const dark = Array.from(looks, (weight, j) => {
+      const opacity = darkness(weight, most).toFixed(3);
+      return `<rect x="${j % axis.columns}" y="${Math.floor(j / axis.columns)}" width="1" height="1" fill-opacity="${opacity}"/>`;
+    });
+    body.push(
+      `<text x="${x + width / 2}" y="${y + 16}" text-anchor="middle">${escaped(shown(label))}</text>`,
+      `<g transform="translate(${x} ${y + 24})">`,
+      axis.preview
+        ? `<image width="${width}" height="${height}" preserveAspectRatio="none" href="${escaped(axis.preview)}"/>`
+        : "",
+      `<g transform="scale(${scale})" shape-rendering="crispEdges">${dark.join("")}</g></g>`,
+    );
+  });
+  const lines = Math.ceil(picture.rows.length / across);
+  return document(2 * margin + across * (width + thumbnailGap), 2 * margin + lines * (height + 34), title, theme, body);
+}
+
+// The words of a text on grounds of their weights, the largest weight the deepest.
+export function textSvg(picture: Picture, title: string, theme: Theme, measure: Measure): string {
+  const looks = row(picture.weights, 0);
+  const most = looks.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const [room, line] = [720, 28];
+  const body = [`<text class="chosen" x="${margin}" y="${margin + 16}">${escaped(shown(picture.rows[0]!))}</text>`];
+  let [x, y] = [margin, margin + 48];
+  picture.columns.forEach((label, j) => {
+    const text = shown(label);
+    const width = measure(text) + 6;
+    if (x > margin && x + width > margin + room) [x, y] = [margin, y + line];
+    const colour = colourOf(looks[j]! / most, theme);
+    body.push(
+      `<rect x="${x}" y="${y - 16}" width="${width}" height="22" rx="4" fill="${css(colour)}"><title>${looks[j]!.toFixed(3)}</title></rect>`,
+      `<text x="${x + 3}" y="${y}" style="fill:${inkOn(colour)}">${escaped(text)}</text>`,
+    );
+    x += width + 3;
+  });
+  return document(room + 2 * margin, y + 2 * margin, title, theme, body);
 }
 
 // As much of the text as has room.

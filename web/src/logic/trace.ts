@@ -1,4 +1,8 @@
-// What a model attended to while it wrote one output: docs/trace.schema.json, version 1, read from JSON and checked.
+// What a model attended to while it made one output. docs/trace.schema.json has two versions: in version 1 a source
+// becomes a target, in version 2 any axes stand beside each other. Both are read from JSON, checked, and become the same.
+import { type Fields, fail, fields, flag, list, number, numbers, TraceError, text, whole } from "./checked";
+
+export { TraceError };
 
 export interface Token {
   text: string; // as the vocabulary writes it: "▁Haus", "</s>"
@@ -13,13 +17,31 @@ export interface Word {
   end: number;
 }
 
-export interface TraceText {
+// What looks or is looked at: words, the cells of an image, or the frames of a sound.
+export interface WordsAxis {
+  name: string;
+  kind: "text" | "document" | "label";
   text: string;
   tokens: Token[];
   words: Word[];
 }
 
-export type Side = "source" | "target";
+export interface ImageAxis {
+  name: string;
+  kind: "image";
+  rows: number; // cells from top to bottom
+  columns: number; // cells from left to right
+  preview: string; // the image as a data: address, or empty
+}
+
+export interface SoundAxis {
+  name: string;
+  kind: "sound";
+  rows: number; // frames
+  frameSeconds: number;
+}
+
+export type Axis = WordsAxis | ImageAxis | SoundAxis;
 
 // rows × columns numbers, a row after the other.
 export interface Matrix {
@@ -31,18 +53,23 @@ export interface Matrix {
 export interface Attention {
   name: string;
   layer: number;
-  rows: Side;
-  columns: Side;
+  rows: string; // names of axes
+  columns: string;
   heads: Matrix[];
 }
 
 export interface Hypothesis {
   token: string;
   from: number;
-  logProbability: number;
+  logProbability: number; // -Infinity: impossible
   score: number;
   ended: boolean;
   chosen: boolean;
+}
+
+export interface LabelChoice {
+  label: string;
+  probability: number;
 }
 
 export interface Trust {
@@ -51,70 +78,52 @@ export interface Trust {
   leaveOneOutAgreement?: number;
   comprehensiveness?: number;
   sufficiency?: number;
+  randomComprehensiveness?: number; // the same, for weights in random order
+  randomSufficiency?: number;
   alignmentError?: number;
 }
 
 export interface Trace {
+  version: 1 | 2;
   model: string;
   system: string;
-  source: TraceText;
-  target: TraceText;
-  alignment?: Matrix; // target tokens × source tokens
-  logProbabilities?: number[];
+  job: string; // empty: not said
+  axes: Axis[]; // the last is the output
+  rows: string; // names of the alignment's axes
+  columns: string;
+  alignment?: Matrix;
+  logProbabilities?: number[]; // of the output's tokens
   attentions: Attention[];
+  choices: LabelChoice[]; // the most probable first; empty where no label was chosen
   beam: Hypothesis[][];
   trust?: Trust;
 }
 
-// What is wrong with a trace, in words for the person who opened it.
-export class TraceError extends Error {}
-
-function fail(where: string, what: string): never {
-  throw new TraceError(`${where} ${what}`);
+export function isWords(axis: Axis): axis is WordsAxis {
+  return axis.kind !== "image" && axis.kind !== "sound";
 }
 
-type Fields = Record<string, unknown>;
-
-function fields(value: unknown, where: string): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(where, "is not an object");
-  return value as Fields;
+// How many rows or columns of a matrix an axis has.
+export function sizeOf(axis: Axis): number {
+  if (isWords(axis)) return axis.tokens.length;
+  return axis.kind === "image" ? axis.rows * axis.columns : axis.rows;
 }
 
-function list(value: unknown, where: string): unknown[] {
-  if (!Array.isArray(value)) fail(where, "is not a list");
-  return value;
+export function axisOf(trace: Trace, name: string): Axis {
+  return trace.axes.find((axis) => axis.name === name)!;
 }
 
-function text(value: unknown, where: string): string {
-  if (typeof value !== "string") fail(where, "is not text");
-  return value;
+export function outputOf(trace: Trace): Axis {
+  return trace.axes.at(-1)!;
 }
 
-function number(value: unknown, where: string): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) fail(where, "is not a number");
-  return value;
+export function inputsOf(trace: Trace): Axis[] {
+  return trace.axes.slice(0, -1);
 }
 
-function whole(value: unknown, least: number, most: number, where: string): number {
-  const n = number(value, where);
-  if (!Number.isInteger(n) || n < least || n > most) {
-    fail(
-      where,
-      `is ${n}, not a whole number ${most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`}`,
-    );
-  }
-  return n;
-}
-
-function flag(value: unknown, where: string): boolean {
-  if (value === undefined) return false;
-  if (typeof value !== "boolean") fail(where, "is neither true nor false");
-  return value;
-}
-
-function side(value: unknown, where: string): Side {
-  if (value !== "source" && value !== "target") fail(where, 'is neither "source" nor "target"');
-  return value;
+// What a person reads of an axis; empty for an image or a sound.
+export function textOf(axis: Axis): string {
+  return isWords(axis) ? axis.text : "";
 }
 
 function span(of: Fields, length: number, where: string): { begin: number; end: number } {
@@ -122,7 +131,7 @@ function span(of: Fields, length: number, where: string): { begin: number; end: 
   return { begin, end: whole(of.end, begin, length, `${where}.end`) };
 }
 
-export function readText(value: unknown, where: string): TraceText {
+function readWords(value: unknown, where: string): Pick<WordsAxis, "text" | "tokens" | "words"> {
   const of = fields(value, where);
   const wholeText = text(of.text, `${where}.text`);
   const length = [...wholeText].length;
@@ -143,7 +152,55 @@ export function readText(value: unknown, where: string): TraceText {
   return { text: wholeText, tokens, words };
 }
 
-function matrix(value: unknown, rows: number, columns: number, where: string): Matrix {
+// Only pictures that are pixels, and only from inside the trace.
+const picturePattern = /^data:image\/(png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=\s]*$/;
+const mostCells = 1 << 20;
+
+// An axis of version 2; what does not say its name or kind is text with the name `otherwise`.
+export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
+  const of = fields(value, where);
+  const name = of.name === undefined && otherwise ? otherwise : text(of.name, `${where}.name`);
+  const kind = of.kind === undefined && otherwise ? "text" : text(of.kind, `${where}.kind`);
+  switch (kind) {
+    case "text":
+    case "document":
+    case "label":
+      return { name, kind, ...readWords(value, where) };
+    case "image": {
+      const preview = of.preview === undefined ? "" : text(of.preview, `${where}.preview`);
+      if (preview && !picturePattern.test(preview)) fail(`${where}.preview`, "is not an image inside the trace");
+      return {
+        name,
+        kind,
+        rows: whole(of.rows, 1, mostCells, `${where}.rows`),
+        columns: whole(of.columns, 1, mostCells, `${where}.columns`),
+        preview,
+      };
+    }
+    case "sound":
+      return {
+        name,
+        kind,
+        rows: whole(of.rows, 0, mostCells, `${where}.rows`),
+        frameSeconds: number(of.frame_seconds, `${where}.frame_seconds`),
+      };
+    default:
+      return fail(`${where}.kind`, `is “${kind}”, which this page does not know`);
+  }
+}
+
+function readAxes(of: Fields): Axis[] {
+  if (of.version === 1) {
+    return ["source", "target"].map((name) => ({ name, kind: "text", ...readWords(of[name], name) }));
+  }
+  const axes = list(of.axes, "axes").map((axis, i) => readAxis(axis, `axes[${i}]`));
+  if (axes.length < 2) fail("axes", `has ${axes.length} axes; an input and an output are the least`);
+  const twice = axes.find((axis, i) => axes.findIndex((a) => a.name === axis.name) !== i);
+  if (twice) fail("axes", `has “${twice.name}” twice`);
+  return axes;
+}
+
+function readMatrix(value: unknown, rows: number, columns: number, where: string): Matrix {
   const lines = list(value, where);
   if (lines.length !== rows) fail(where, `has ${lines.length} rows for ${rows} tokens`);
   const values = new Float32Array(rows * columns);
@@ -159,14 +216,9 @@ function matrix(value: unknown, rows: number, columns: number, where: string): M
   return { rows, columns, values };
 }
 
-function numbers(value: unknown, count: number, where: string): number[] {
-  const items = list(value, where);
-  if (items.length !== count) fail(where, `has ${items.length} numbers for ${count} tokens`);
-  return items.map((item, i) => number(item, `${where}[${i}]`));
-}
-
 function readBeam(value: unknown): Hypothesis[][] {
   let before = 1;
+  const optional = (n: unknown, where: string) => (n === undefined ? Number.NEGATIVE_INFINITY : number(n, where));
   return list(value, "beam").map((item, step) => {
     const hypotheses = list(item, `beam[${step}]`).map((entry, i) => {
       const at = `beam[${step}][${i}]`;
@@ -174,8 +226,8 @@ function readBeam(value: unknown): Hypothesis[][] {
       return {
         token: text(of.token, `${at}.token`),
         from: whole(of.from, 0, Math.max(0, before - 1), `${at}.from`),
-        logProbability: number(of.log_probability, `${at}.log_probability`),
-        score: number(of.score, `${at}.score`),
+        logProbability: optional(of.log_probability, `${at}.log_probability`),
+        score: optional(of.score, `${at}.score`),
         ended: flag(of.ended, `${at}.ended`),
         chosen: flag(of.chosen, `${at}.chosen`),
       };
@@ -185,64 +237,91 @@ function readBeam(value: unknown): Hypothesis[][] {
   });
 }
 
-function readTrust(value: unknown, targets: number): Trust {
+const trustNames = {
+  gradient_agreement: "gradientAgreement",
+  leave_one_out_agreement: "leaveOneOutAgreement",
+  comprehensiveness: "comprehensiveness",
+  sufficiency: "sufficiency",
+  random_comprehensiveness: "randomComprehensiveness",
+  random_sufficiency: "randomSufficiency",
+  alignment_error: "alignmentError",
+} as const;
+
+function readTrust(value: unknown, rows: number): Trust {
   const of = fields(value, "trust");
   const trust: Trust = {};
-  if (of.entropy !== undefined) trust.entropy = numbers(of.entropy, targets, "trust.entropy");
-  const names = {
-    gradient_agreement: "gradientAgreement",
-    leave_one_out_agreement: "leaveOneOutAgreement",
-    comprehensiveness: "comprehensiveness",
-    sufficiency: "sufficiency",
-    alignment_error: "alignmentError",
-  } as const;
-  for (const [written, name] of Object.entries(names)) {
+  if (of.entropy !== undefined) trust.entropy = numbers(of.entropy, rows, "trust.entropy");
+  for (const [written, name] of Object.entries(trustNames)) {
     if (of[written] !== undefined) trust[name] = number(of[written], `trust.${written}`);
   }
   return trust;
+}
+
+function readChoices(value: unknown): LabelChoice[] {
+  return list(value, "choices").map((item, i) => {
+    const of = fields(item, `choices[${i}]`);
+    return {
+      label: text(of.label, `choices[${i}].label`),
+      probability: number(of.probability, `choices[${i}].probability`),
+    };
+  });
 }
 
 // Reads and checks; throws a TraceError that names the first place that is wrong.
 export function readTrace(value: unknown): Trace {
   const of = fields(value, "The trace");
   if (of.format !== "heed-trace") fail("The file", 'is not a trace of Heed: its "format" is not "heed-trace"');
-  if (of.version !== 1) fail("The trace", `is of version ${String(of.version)}; this page reads version 1`);
-  const source = readText(of.source, "source");
-  const target = readText(of.target, "target");
-  const length = (which: Side) => (which === "source" ? source : target).tokens.length;
+  const { version } = of;
+  if (version !== 1 && version !== 2) {
+    fail("The trace", `is of version ${String(version)}; this page reads versions 1 and 2`);
+  }
+  const axes = readAxes(of);
+  const named = (name: unknown, where: string) => {
+    const found = axes.find((axis) => axis.name === name);
+    return found ?? fail(where, `is none of the axes ${axes.map((axis) => `“${axis.name}”`).join(", ")}`);
+  };
+  const optional = (name: string) => (of[name] === undefined ? "" : text(of[name], name));
+  const output = axes.at(-1)!;
+  const ofAlignment = (name: string, otherwise: Axis) =>
+    version === 1 || (of[name] === undefined && of.alignment === undefined) ? otherwise : named(of[name], name);
+  const rows = ofAlignment("alignment_rows", output);
+  const columns = ofAlignment("alignment_columns", axes[0]!);
   const trace: Trace = {
-    model: of.model === undefined ? "" : text(of.model, "model"),
-    system: of.system === undefined ? "" : text(of.system, "system"),
-    source,
-    target,
+    version,
+    model: optional("model"),
+    system: optional("system"),
+    job: optional("job"),
+    axes,
+    rows: rows.name,
+    columns: columns.name,
     attentions: list(of.attentions ?? [], "attentions").map((item, i) => {
       const at = `attentions[${i}]`;
       const attention = fields(item, at);
-      const rows = side(attention.rows, `${at}.rows`);
-      const columns = side(attention.columns, `${at}.columns`);
+      const [looks, looked] = [named(attention.rows, `${at}.rows`), named(attention.columns, `${at}.columns`)];
       const heads = list(attention.weights, `${at}.weights`);
       if (heads.length === 0) fail(`${at}.weights`, "has no head");
       return {
         name: text(attention.name, `${at}.name`),
         layer: whole(attention.layer, 1, Number.MAX_SAFE_INTEGER, `${at}.layer`),
-        rows,
-        columns,
-        heads: heads.map((head, h) => matrix(head, length(rows), length(columns), `${at}.weights[${h}]`)),
+        rows: looks.name,
+        columns: looked.name,
+        heads: heads.map((head, h) => readMatrix(head, sizeOf(looks), sizeOf(looked), `${at}.weights[${h}]`)),
       };
     }),
+    choices: readChoices(of.choices ?? []),
     beam: readBeam(of.beam ?? []),
   };
   if (of.alignment !== undefined) {
-    trace.alignment = matrix(of.alignment, target.tokens.length, source.tokens.length, "alignment");
+    trace.alignment = readMatrix(of.alignment, sizeOf(rows), sizeOf(columns), "alignment");
   }
   if (of.log_probabilities !== undefined) {
-    trace.logProbabilities = numbers(of.log_probabilities, target.tokens.length, "log_probabilities");
+    trace.logProbabilities = numbers(of.log_probabilities, sizeOf(output), "log_probabilities");
   }
-  if (of.trust !== undefined) trace.trust = readTrust(of.trust, target.tokens.length);
+  if (of.trust !== undefined) trace.trust = readTrust(of.trust, sizeOf(rows));
   return trace;
 }
 
-// One trace, a list of traces, or one a line, as heed explain writes several.
+// One trace, a list of traces, or one on each line, as heed explain writes several.
 export function parseTraces(json: string): Trace[] {
   const value =
     parsed(json) ??
@@ -275,18 +354,44 @@ function rowsOf(of: Matrix): number[][] {
   );
 }
 
+function writeAxis(axis: Axis): object {
+  if (axis.kind === "image") return { ...axis, preview: axis.preview || undefined };
+  if (axis.kind === "sound") {
+    const { frameSeconds, ...rest } = axis;
+    return { ...rest, frame_seconds: frameSeconds };
+  }
+  return axis;
+}
+
+function writeAxes(trace: Trace): object {
+  if (trace.version === 2) {
+    return {
+      axes: trace.axes.map(writeAxis),
+      ...(trace.alignment && { alignment_rows: trace.rows, alignment_columns: trace.columns }),
+    };
+  }
+  const plain = (axis: Axis) => {
+    const { text: words, tokens, words: spans } = axis as WordsAxis;
+    return { text: words, tokens, words: spans };
+  };
+  return { source: plain(trace.axes[0]!), target: plain(trace.axes[1]!) };
+}
+
+const finite = (x: number) => (Number.isFinite(x) ? x : undefined);
+
 // The same trace as the JSON that readTrace reads.
 export function writeTrace(trace: Trace): string {
   const { trust } = trace;
   return JSON.stringify({
     format: "heed-trace",
-    version: 1,
+    version: trace.version,
     model: trace.model,
     system: trace.system,
-    source: trace.source,
-    target: trace.target,
+    job: trace.job || undefined,
+    ...writeAxes(trace),
     alignment: trace.alignment && rowsOf(trace.alignment),
     log_probabilities: trace.logProbabilities,
+    choices: trace.choices.length ? trace.choices : undefined,
     attentions: trace.attentions.length
       ? trace.attentions.map(({ heads, ...rest }) => ({ ...rest, weights: heads.map(rowsOf) }))
       : undefined,
@@ -295,8 +400,8 @@ export function writeTrace(trace: Trace): string {
           step.map((h) => ({
             token: h.token,
             from: h.from,
-            log_probability: h.logProbability,
-            score: h.score,
+            log_probability: finite(h.logProbability),
+            score: finite(h.score),
             ended: h.ended,
             chosen: h.chosen,
           })),
@@ -304,11 +409,7 @@ export function writeTrace(trace: Trace): string {
       : undefined,
     trust: trust && {
       entropy: trust.entropy,
-      gradient_agreement: trust.gradientAgreement,
-      leave_one_out_agreement: trust.leaveOneOutAgreement,
-      comprehensiveness: trust.comprehensiveness,
-      sufficiency: trust.sufficiency,
-      alignment_error: trust.alignmentError,
+      ...Object.fromEntries(Object.entries(trustNames).map(([written, name]) => [written, trust[name]])),
     },
   });
 }

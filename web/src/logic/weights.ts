@@ -1,5 +1,5 @@
 // What can be made of a trace's weights: means, rollout, words instead of tokens, entropy.
-import type { Attention, Matrix, Side, TraceText } from "./trace";
+import { type Attention, type Axis, isWords, type Matrix, type SoundAxis, type WordsAxis } from "./trace";
 
 export function matrix(rows: number, columns: number): Matrix {
   return { rows, columns, values: new Float32Array(rows * columns) };
@@ -75,51 +75,86 @@ function withoutBegin(of: Matrix): Matrix {
   return result;
 }
 
-// The rollout of all self-attentions of a side; null where there are none.
-export function selfRollout(attentions: Attention[], side: Side): Matrix | null {
-  const layers = layersOf(attentions, side, side).map((a) => mean(a.heads));
+// The rollout of all attentions of an axis to itself; null where there are none. An output that is written token by
+// token reads what stands before each of them.
+export function selfRollout(attentions: Attention[], axis: string, written: boolean): Matrix | null {
+  const layers = layersOf(attentions, axis, axis).map((a) => mean(a.heads));
   if (layers.length === 0) return null;
-  return side === "source" ? rollout(layers) : withoutBegin(rollout(layers.map(withBegin)));
+  return written ? withoutBegin(rollout(layers.map(withBegin))) : rollout(layers);
 }
 
-// An attention to the encoder's positions, through the encoder's rollout to the words themselves.
-export function throughEncoder(alignment: Matrix, attentions: Attention[]): Matrix | null {
-  const encoder = selfRollout(attentions, "source");
+// An attention to an encoder's positions, through the encoder's rollout to what stands there itself.
+export function throughEncoder(alignment: Matrix, attentions: Attention[], input: string): Matrix | null {
+  const encoder = selfRollout(attentions, input, false);
   return encoder && product(alignment, encoder);
 }
 
-export function layersOf(attentions: Attention[], rows: Side, columns: Side): Attention[] {
+export function layersOf(attentions: Attention[], rows: string, columns: string): Attention[] {
   return attentions.filter((a) => a.rows === rows && a.columns === columns).sort((a, b) => a.layer - b.layer);
 }
 
 // What one row or column of a picture stands for.
 export interface Label {
+  kind: "word" | "end" | "place"; // a word or piece, the end of the sentence, a cell of an image or a stretch of a sound
   text: string;
-  begin: number; // in code points of its text
+  begin: number; // in code points of its text, in cells or in frames
   end: number;
-  isEnd: boolean; // the end of the sentence
   tokens: number[];
 }
 
-export type Level = "words" | "tokens";
+// legible: words, but pieces where no spaces stand between words.
+export type Level = "words" | "legible" | "tokens";
 
-// The tokens or words of a text; without its end, a last token of no word, if that is not kept.
-export function labels(of: TraceText, level: Level, keepEnd: boolean): Label[] {
+// What the rows or columns of an axis stand for; of words without their end, a last token of no word, if that is not
+// kept.
+export function labels(of: Axis, level: Level, keepEnd: boolean): Label[] {
+  if (isWords(of)) return wordLabels(of, level, keepEnd);
+  if (of.kind === "sound") return stretches(of, level === "tokens" ? of.rows : mostStretches);
+  return Array.from({ length: of.rows * of.columns }, (_, i) => ({
+    kind: "place",
+    text: `row ${Math.floor(i / of.columns) + 1}, column ${(i % of.columns) + 1}`,
+    begin: i,
+    end: i + 1,
+    tokens: [i],
+  }));
+}
+
+const mostStretches = 120;
+
+// Even stretches of a sound, each of as many frames.
+function stretches(of: SoundAxis, most: number): Label[] {
+  const frames = Math.max(1, Math.ceil(of.rows / Math.max(1, most)));
+  const seconds = (frame: number) => (frame * of.frameSeconds).toFixed(2);
+  return Array.from({ length: Math.ceil(of.rows / frames) }, (_, i) => {
+    const [begin, end] = [i * frames, Math.min(of.rows, (i + 1) * frames)];
+    const tokens = Array.from({ length: end - begin }, (_, k) => begin + k);
+    return { kind: "place", text: `${seconds(begin)}–${seconds(end)} s`, begin, end, tokens };
+  });
+}
+
+// Scripts that write no spaces between words.
+const unspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
+function wordLabels(of: WordsAxis, level: Level, keepEnd: boolean): Label[] {
   const last = of.tokens.length - 1;
   const result: Label[] = [];
   const place = new Map<number, Label>();
   of.tokens.forEach((token, i) => {
-    if (token.word < 0 && i === last && !keepEnd) return;
-    const known = level === "words" && token.word >= 0 ? place.get(token.word) : undefined;
+    const isEnd = token.word < 0 && i === last && of.kind !== "label";
+    if (isEnd && !keepEnd) return;
+    const word = of.words[token.word];
+    const inPieces = level === "tokens" || (level === "legible" && word !== undefined && unspaced.test(word.text));
+    const known = inPieces ? undefined : place.get(token.word);
     if (known) {
       known.tokens.push(i);
       return;
     }
-    const word = level === "words" ? of.words[token.word] : undefined;
-    const { text, begin, end } = word ?? token;
-    const label = { text, begin, end, isEnd: token.word < 0 && i === last, tokens: [i] };
+    const { begin, end } = (inPieces ? undefined : word) ?? token;
+    const piece = level === "legible" ? token.text.replace(/^▁(?=.)/, "") : token.text;
+    const text = inPieces || !word ? piece : word.text;
+    const label: Label = { kind: isEnd ? "end" : "word", text, begin, end, tokens: [i] };
     result.push(label);
-    if (token.word >= 0) place.set(token.word, label);
+    if (word && !inPieces) place.set(token.word, label);
   });
   return result;
 }

@@ -1,11 +1,11 @@
-// What a beam search weighed up: a column a step, a line from each hypothesis to those that continue it.
+// What a beam search weighed up: one column for each step, a line from each hypothesis to those that continue it.
 import { drawing, element, textWidth } from "../dom";
 import { tokenOf, twigs } from "../logic/beam";
 import type { Theme } from "../logic/colour";
 import { beamLayout } from "../logic/layout";
 import { percent } from "../logic/reading";
 import { beamSvg, curve } from "../logic/svg";
-import type { Trace } from "../logic/trace";
+import { outputOf, type Trace, textOf } from "../logic/trace";
 import type { StageView } from "./view";
 
 export class BeamView implements StageView {
@@ -57,8 +57,8 @@ export class BeamView implements StageView {
       element(
         "p",
         { class: "note" },
-        "The search keeps the best few beginnings at each step and continues each of them. Its result: ",
-        element("strong", { dir: "auto" }, trace.target.text),
+        "At each step the search keeps the best few beginnings and continues each of them. Its result: ",
+        element("strong", { dir: "auto" }, textOf(outputOf(trace))),
       ),
       element(
         "div",

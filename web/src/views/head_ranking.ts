@@ -2,7 +2,7 @@
 import { element } from "../dom";
 import { aligningHeads, headsByError, LinkError, type RankedHead, readLinks } from "../logic/alignment_error";
 import type { Choice } from "../logic/picture";
-import type { Trace } from "../logic/trace";
+import { type Trace, textOf } from "../logic/trace";
 
 export class HeadRanking {
   static #made = 0;
@@ -57,7 +57,7 @@ export class HeadRanking {
       element(
         "p",
         { id: `${id}-form`, class: "note" },
-        "Input word, output word, both counted from 0: 2-1 is sure, 2p1 is possible.",
+        "Write pairs of input word and output word, both counted from 0: 2-1 is a sure link, 2p1 a possible one.",
       ),
       this.#said,
       this.#list,
@@ -79,7 +79,8 @@ export class HeadRanking {
     this.#among = among;
     this.#place = place;
     // Links are of one pair of sentences.
-    const same = trace.source.text === before?.source.text && trace.target.text === before.target.text;
+    const texts = (of: Trace | null) => of && JSON.stringify(of.axes.map(textOf));
+    const same = texts(trace) === texts(before);
     if (this.#lines.length) this.#links.value = this.#lines[place]!;
     else if (!same) this.#links.value = "";
     this.#rank();
@@ -117,10 +118,7 @@ export class HeadRanking {
     }
     try {
       const heads = headsByError(trace, readLinks(this.#links.value, trace));
-      this.#show(
-        heads,
-        `Alignment error (AER) of ${heads.length} heads; 0 agrees with the links, 1 with none of them.`,
-      );
+      this.#show(heads, `Alignment error (AER) of ${heads.length} heads: 0 agrees with all links, 1 with none.`);
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       this.#show([], error.message, true);

@@ -1,7 +1,7 @@
-// All heads of a model at a glance: a row a layer, a column a head, each a small matrix that opens when it is chosen.
+// All heads of a model at a glance: one row for each layer, one column for each head. A click opens one of them large.
 import { element, Select, textWidth } from "../dom";
 import { pixels, type Theme } from "../logic/colour";
-import { type Choice, groups, type HeadRow, headRows, shapeOf } from "../logic/picture";
+import { type Choice, groups, type HeadRow, headRows } from "../logic/picture";
 import { headsSvg } from "../logic/svg";
 import type { Matrix, Trace } from "../logic/trace";
 import type { StageView } from "./view";
@@ -35,7 +35,7 @@ export class HeadsView implements StageView {
   #draw() {
     const trace = this.#trace;
     if (!trace) return;
-    const kinds = groups(trace.attentions.map(shapeOf));
+    const kinds = groups(trace);
     const group = kinds.find((k) => k.title === this.#title) ?? kinds[0];
     this.#kind.show(
       kinds.map((k) => ({ value: k.title, title: k.title })),
@@ -62,6 +62,7 @@ export class HeadsView implements StageView {
               type: "button",
               class: "thumbnail",
               "aria-label": `${row.title}, head ${h + 1}`,
+              title: "Open this head",
               on: { click: () => this.#choose({ attention: row.name, head: h + 1 }) },
             },
             this.#small(weights),

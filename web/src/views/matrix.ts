@@ -1,24 +1,69 @@
-// The weights as a matrix: one row a word that looks, one column a word that is looked at.
+// The weights as a matrix: one row for each word that looks, one column for each word that is looked at.
 import { element, textWidth } from "../dom";
 import { colourOf, css, pixels, type Theme } from "../logic/colour";
 import { cellAt, type MatrixLayout, matrixLayout, moved } from "../logic/layout";
-import { type Picture, shown } from "../logic/picture";
-import { matrixSvg, widest } from "../logic/svg";
+import { deepest, nounOf, type Picture } from "../logic/picture";
+import { percent } from "../logic/reading";
+import { matrixNeeds, matrixSvg, writtenLabels } from "../logic/svg";
+import { type Axis, isWords } from "../logic/trace";
 import { at, type Label } from "../logic/weights";
 import type { PictureView, Point } from "./view";
 
+// The labels of one side of the matrix. They stay in sight while the cells scroll.
+class Labels {
+  readonly root: HTMLElement;
+  readonly #kind: string;
+  #written: HTMLElement[] = [];
+  #each = true; // there is one for each row or column
+  #lit: HTMLElement | null = null;
+
+  constructor(kind: string) {
+    this.#kind = kind;
+    this.root = element("div", { class: `${kind}-labels` });
+  }
+
+  // Elements are used again: a growing matrix has its labels replaced with each token.
+  show(axis: Axis, labels: Label[], length: number, style: (label: HTMLElement, at: number) => void) {
+    this.#each = isWords(axis) || axis.kind === "image";
+    const texts = writtenLabels(axis, labels, length);
+    for (const label of this.#written.splice(texts.length)) label.remove();
+    texts.forEach(({ text, at: place }, i) => {
+      let label = this.#written[i];
+      if (!label) {
+        label = element("div", { class: `label ${this.#kind}-label`, dir: "auto", "aria-hidden": "true" });
+        this.#written.push(label);
+        this.root.append(label);
+      }
+      if (label.textContent !== text) label.textContent = text;
+      label.classList.toggle("end", this.#each && labels[i]?.kind === "end");
+      style(label, place);
+    });
+    this.light(null);
+  }
+
+  light(place: number | null) {
+    this.#lit?.classList.remove("lit");
+    this.#lit = place !== null && this.#each ? (this.#written[place] ?? null) : null;
+    this.#lit?.classList.add("lit");
+  }
+
+  reveal(place: number) {
+    if (this.#each) this.#written[place]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+}
+
 export class MatrixView implements PictureView {
-  readonly root = element("div", { class: "picture" });
-  readonly #frame = element("div", { class: "scroll" });
+  readonly root = element("div", { class: "matrix-view" });
+  readonly #frame = element("div", { class: "scroll matrix-frame" });
   readonly #key = new ColourKey();
   readonly #area: HTMLElement;
   readonly #canvas = element("canvas", { "aria-hidden": "true" });
   readonly #rowBand = element("div", { class: "band", "aria-hidden": "true" });
   readonly #columnBand = element("div", { class: "band", "aria-hidden": "true" });
   readonly #value = element("div", { class: "value", "aria-hidden": "true" });
+  readonly #rows = new Labels("row");
+  readonly #columns = new Labels("column");
   readonly #point: Point;
-  #rowLabels: HTMLElement[] = [];
-  #columnLabels: HTMLElement[] = [];
   #picture: Picture | null = null;
   #layout: MatrixLayout | null = null;
   #row: number | null = null;
@@ -26,58 +71,52 @@ export class MatrixView implements PictureView {
 
   constructor(point: Point) {
     this.#point = point;
-    this.#area = element("div", {
-      class: "matrix",
-      role: "application",
-      tabindex: 0,
-      "aria-label": "Attention matrix. Arrow keys move from cell to cell.",
-      on: {
-        pointermove: (event) => this.#pointAt(event),
-        pointerdown: (event) => this.#pointAt(event),
-        pointerleave: () => point(null, null),
-        keydown: (event) => this.#move(event),
-        blur: () => point(null, null),
+    this.#area = element(
+      "div",
+      {
+        class: "matrix",
+        role: "application",
+        tabindex: 0,
+        "aria-label": "Attention matrix. Arrow keys move from cell to cell.",
+        on: {
+          pointermove: (event) => this.#pointAt(event),
+          pointerdown: (event) => this.#pointAt(event),
+          pointerleave: () => point(null, null),
+          keydown: (event) => this.#move(event),
+          blur: () => point(null, null),
+        },
       },
-    });
+      element("div", { class: "corner" }),
+      this.#columns.root,
+      this.#rows.root,
+      element("div", { class: "cells" }, this.#canvas, this.#rowBand, this.#columnBand, this.#value),
+    );
     this.#frame.append(this.#area);
     this.root.append(this.#frame, this.#key.root);
   }
 
   show(picture: Picture, theme: Theme, available: number) {
-    const { rows, columns } = picture;
+    const { rows, columns, rowAxis, columnAxis } = picture;
     this.#picture = picture;
-    const layout = matrixLayout({
-      rows: rows.length,
-      columns: columns.length,
-      rowLabel: widest(rows, textWidth),
-      columnLabel: widest(columns, textWidth),
-      available,
-    });
+    const layout = matrixLayout(matrixNeeds(picture, textWidth, available - 4));
+    const { cellWidth, cellHeight, turn } = layout;
     this.#layout = layout;
-    this.#area.style.width = `${layout.width}px`;
-    this.#area.style.height = `${layout.height}px`;
+    this.#area.style.gridTemplate = `${layout.top}px ${rows.length * cellHeight}px / ${layout.left}px ${layout.width - layout.left}px`;
     this.#draw(picture, layout, theme);
     this.#key.show(picture, theme);
-    this.#rowLabels = rows.map((label, i) => {
-      const result = this.#label("row-label", label, i % layout.rowEvery === 0);
-      result.style.cssText = `top:${layout.top + (i + 0.5) * layout.cellHeight}px;width:${layout.left - 8}px`;
-      return result;
+    this.#rows.show(rowAxis, rows, rows.length * cellHeight, (label, place) => {
+      label.style.top = `${place * cellHeight}px`;
+      label.style.width = `${layout.left - 8}px`;
+      label.style.fontSize = `${layout.rowFont}px`;
     });
-    this.#columnLabels = columns.map((label, j) => {
-      const result = this.#label("column-label", label, j % layout.columnEvery === 0);
-      result.classList.toggle("slanted", layout.slanted);
-      result.style.left = `${layout.left + (j + 0.5) * layout.cellWidth}px`;
-      result.style.top = `${layout.top - 6}px`;
-      return result;
+    this.#columns.show(columnAxis, columns, columns.length * cellWidth, (label, place) => {
+      label.dataset.turn = String(turn);
+      const edge = columnAxis.kind === "sound" && place === 0 ? "first" : place === columns.length ? "last" : "";
+      label.dataset.edge = edge;
+      label.style.left = `${place * cellWidth}px`;
+      label.style.fontSize = `${layout.columnFont}px`;
+      label.style.maxWidth = turn === 90 ? `${layout.top - 8}px` : "150px";
     });
-    this.#area.replaceChildren(
-      this.#canvas,
-      this.#rowBand,
-      this.#columnBand,
-      ...this.#columnLabels,
-      ...this.#rowLabels,
-      this.#value,
-    );
     this.#row = null;
     this.#column = null;
     this.highlight(null, null);
@@ -87,12 +126,7 @@ export class MatrixView implements PictureView {
     return matrixSvg(this.#picture!, title, theme, textWidth);
   }
 
-  #label(kind: string, label: Label, written: boolean): HTMLElement {
-    const name = `label ${kind}${written ? "" : " unwritten"}${label.isEnd ? " end" : ""}`;
-    return element("div", { class: name, dir: "auto", "aria-hidden": "true" }, shown(label));
-  }
-
-  // One pixel a weight, then enlarged: the work does not grow with the size on the screen.
+  // One pixel for each weight, then enlarged: the work does not grow with the size on the screen.
   #draw(picture: Picture, layout: MatrixLayout, theme: Theme) {
     const { rows, columns, values } = picture.weights;
     const scale = window.devicePixelRatio || 1;
@@ -101,33 +135,49 @@ export class MatrixView implements PictureView {
     const canvas = this.#canvas;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
-    canvas.style.cssText = `left:${layout.left}px;top:${layout.top}px;width:${width}px;height:${height}px`;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
     if (rows === 0 || columns === 0) return;
     const small = new OffscreenCanvas(columns, rows);
-    small.getContext("2d")!.putImageData(new ImageData(pixels(values, theme), columns, rows), 0, 0);
+    small.getContext("2d")!.putImageData(
+      new ImageData(
+        pixels(
+          values.map((w) => w / deepest(picture)),
+          theme,
+        ),
+        columns,
+        rows,
+      ),
+      0,
+      0,
+    );
     const context = canvas.getContext("2d")!;
     context.imageSmoothingEnabled = false;
     context.drawImage(small, 0, 0, canvas.width, canvas.height);
-    if (layout.cellHeight < 10) return;
     context.fillStyle = getComputedStyle(this.#frame).getPropertyValue("background-color");
     context.scale(scale, scale);
+    const least = 14; // smaller cells have no lines between them
+    const linedColumns = layout.cellWidth >= least || picture.columnAxis.kind === "sound";
+    if (layout.cellHeight < least || !linedColumns) return;
     for (let i = 1; i <= rows; ++i) context.fillRect(0, i * layout.cellHeight - 1, width, 1);
-    for (let j = 1; j <= columns; ++j) context.fillRect(j * layout.cellWidth - 1, 0, 1, height);
+    if (layout.cellWidth >= least)
+      for (let j = 1; j <= columns; ++j) context.fillRect(j * layout.cellWidth - 1, 0, 1, height);
   }
 
   #pointAt(event: PointerEvent) {
     const layout = this.#layout;
     if (!layout || !this.#picture) return;
-    const box = this.#area.getBoundingClientRect();
-    const x = event.clientX - box.left - layout.left;
-    const y = event.clientY - box.top - layout.top;
     const { rows, columns } = this.#picture;
+    const over = event.target as Node;
+    const box = this.#canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
     const row = Math.floor(y / layout.cellHeight);
     const column = Math.floor(x / layout.cellWidth);
     const cell = cellAt(layout, rows.length, columns.length, x, y);
-    if (cell) this.#point(cell.row, cell.column);
-    else if (x < 0 && row >= 0 && row < rows.length) this.#point(row, null);
-    else if (y < 0 && column >= 0 && column < columns.length) this.#point(null, column);
+    if (this.#rows.root.contains(over)) this.#point(rows[row] ? row : null, null);
+    else if (this.#columns.root.contains(over)) this.#point(null, columns[column] ? column : null);
+    else if (cell) this.#point(cell.row, cell.column);
     else this.#point(null, null);
   }
 
@@ -141,39 +191,37 @@ export class MatrixView implements PictureView {
     if (!to) return;
     event.preventDefault();
     this.#point(to.row, to.column);
-    this.#columnLabels[to.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    this.#rowLabels[to.row]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.#columns.reveal(to.column);
+    this.#rows.reveal(to.row);
   }
 
   // Moves two bands and marks two labels; the canvas is left alone.
   highlight(row: number | null, column: number | null) {
     const layout = this.#layout;
     if (!layout || !this.#picture) return;
-    if (this.#row !== null) this.#rowLabels[this.#row]?.classList.remove("lit");
-    if (this.#column !== null) this.#columnLabels[this.#column]?.classList.remove("lit");
     this.#row = row;
     this.#column = column;
+    this.#rows.light(row);
+    this.#columns.light(column);
     const { rows, columns, weights } = this.#picture;
     place(this.#rowBand, row !== null, {
-      left: layout.left,
-      top: layout.top + (row ?? 0) * layout.cellHeight,
+      left: 0,
+      top: (row ?? 0) * layout.cellHeight,
       width: columns.length * layout.cellWidth,
       height: layout.cellHeight,
     });
     place(this.#columnBand, column !== null, {
-      left: layout.left + (column ?? 0) * layout.cellWidth,
-      top: layout.top,
+      left: (column ?? 0) * layout.cellWidth,
+      top: 0,
       width: layout.cellWidth,
       height: rows.length * layout.cellHeight,
     });
-    if (row !== null) this.#rowLabels[row]?.classList.add("lit");
-    if (column !== null) this.#columnLabels[column]?.classList.add("lit");
     const both = row !== null && column !== null;
     this.#value.hidden = !both;
     if (!both) return;
     this.#value.textContent = at(weights, row, column).toFixed(2);
-    const x = layout.left + (column + 0.5) * layout.cellWidth;
-    const y = layout.top + row * layout.cellHeight;
+    const x = (column + 0.5) * layout.cellWidth;
+    const y = row * layout.cellHeight;
     this.#value.style.transform = `translate(${x}px, ${y}px) translate(-50%, -120%)`;
   }
 }
@@ -181,14 +229,18 @@ export class MatrixView implements PictureView {
 // What a row is and what a colour means.
 class ColourKey {
   readonly root = element("p", { class: "key" });
+  #shown = "";
 
-  show({ rowSide, columnSide }: Picture, theme: Theme) {
+  show(picture: Picture, theme: Theme) {
+    const { rowName, columnName, rowAxis, columnAxis } = picture;
+    const most = percent(deepest(picture));
+    const what = `Each row is a ${nounOf(rowAxis).one} of the ${rowName}, each column a ${nounOf(columnAxis).one} of the ${columnName}.`;
+    if (this.#shown === what + most + theme) return;
+    this.#shown = what + most + theme;
     const ramp = element("span", { class: "ramp", "aria-hidden": "true" });
     const stops = Array.from({ length: 9 }, (_, i) => css(colourOf(i / 8, theme)));
     ramp.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    const names = { source: "input", target: "output" };
-    const what = `Each row is a word of the ${names[rowSide]}, each column one of the ${names[columnSide]}.`;
-    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Looked at: 0 %"), ramp, "100 %");
+    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Looked at: 0 %", ramp, most));
   }
 }
 

@@ -19,9 +19,13 @@ export class EntropyView {
     this.root = element(
       "section",
       { class: "measure" },
-      element("h3", {}, "How spread was each look?"),
+      element("h3", {}, "How widely did each word look?"),
       this.#strip,
-      element("p", { class: "note" }, "A low bar looks at one word, a high bar at many (entropy, in nats)."),
+      element(
+        "p",
+        { class: "note" },
+        "A low bar: the word looked at one place. A high bar: it looked at many (entropy, in nats).",
+      ),
     );
   }
 
@@ -41,6 +45,7 @@ export class EntropyView {
       return column;
     });
     this.#strip.replaceChildren(...this.#bars);
+    this.root.hidden = picture.rows.length < 2; // one look alone has nothing to be compared with
     this.#strip.classList.toggle("dense", picture.rows.length > 40);
     const highest = values.indexOf(Math.max(...values));
     const about = picture.rows[highest]
@@ -71,16 +76,23 @@ export class TrustView {
   }
 
   // `measure` is null where nobody can be asked.
-  show(trust: Trust | undefined, measuring: boolean, measure: (() => void) | null) {
-    const lines = trust ? trustLines(trust) : [];
+  show(trust: Trust | undefined, words: string, measuring: boolean, measure: (() => void) | null) {
+    const lines = trust ? trustLines(trust, words) : [];
     this.root.hidden = lines.length === 0 && !measure;
     if (lines.length) {
-      const parts = lines.map(({ name, value, meaning }) =>
+      const parts = lines.map(({ name, value, random, meaning }) =>
         element(
           "div",
           { class: "trust" },
           element("dt", {}, name),
-          element("dd", {}, element("span", { class: "number" }, value), " ", meaning),
+          element(
+            "dd",
+            {},
+            element("span", { class: "number" }, value),
+            random && ` (${random} in random order) `,
+            " ",
+            meaning,
+          ),
         ),
       );
       this.#body.replaceChildren(element("dl", {}, ...parts));
@@ -90,7 +102,7 @@ export class TrustView {
       element(
         "p",
         { class: "note" },
-        "A weight shows where the model looked, not that the word mattered. Tests can tell.",
+        `A weight shows where the model looked, not that it mattered. Tests that leave ${words} out can tell.`,
       ),
       element(
         "button",

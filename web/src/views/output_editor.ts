@@ -1,7 +1,7 @@
 // Edit the output, and see where the model would look while it writes that.
 import type { App } from "../app";
 import { element } from "../dom";
-import type { Trace } from "../logic/trace";
+import { outputOf, type Trace, textOf } from "../logic/trace";
 
 export class OutputEditor {
   readonly root = element("div", { class: "editor" });
@@ -46,8 +46,8 @@ export class OutputEditor {
   }
 
   show(trace: Trace, possible: boolean, forced: boolean) {
-    this.#text = trace.target.text;
-    this.root.hidden = !possible;
+    this.#text = textOf(outputOf(trace));
+    this.root.hidden = !possible || outputOf(trace).kind === "label";
     this.#own.hidden = !forced || !this.#form.hidden;
   }
 

@@ -1,8 +1,10 @@
-// The page around the sides: the sentence to translate, the switches, the messages.
+// The page around the sides: what is given to the model, the switches, the messages.
 import type { App, State } from "../app";
 import { element, Select } from "../dom";
 import type { HighlightSignal } from "../highlight";
-import type { View } from "../logic/settings";
+import { possibleChoice, possibleView, type View, viewsOf } from "../logic/picture";
+import { textOf } from "../logic/trace";
+import { Composer } from "./composer";
 import { Pane } from "./pane";
 
 // Buttons of which one is chosen.
@@ -22,17 +24,18 @@ class Choices<T extends string> {
     );
   }
 
-  show(value: T) {
-    for (const input of this.#inputs) input.checked = input.value === value;
+  show(value: T, possible: readonly string[] | null = null) {
+    for (const input of this.#inputs) {
+      input.checked = input.value === value;
+      input.parentElement!.hidden = possible !== null && !possible.includes(input.value);
+    }
   }
 }
 
 export class Page {
   readonly #app: App;
   readonly #signal: HighlightSignal;
-  readonly #composer: HTMLFormElement;
-  readonly #text: HTMLTextAreaElement;
-  readonly #go = element("button", { type: "submit", class: "primary" }, "Translate");
+  readonly #composer: Composer;
   readonly #file: HTMLInputElement;
   readonly #fileName = element("p");
   readonly #sentence: Select;
@@ -49,38 +52,11 @@ export class Page {
   readonly #welcome: HTMLElement;
   readonly #sides = element("div", { class: "sides" });
   readonly #panes: Pane[] = [];
-  #shownText: string | null = null;
 
   constructor(app: App, signal: HighlightSignal, switchTheme: () => void) {
     this.#app = app;
     this.#signal = signal;
-    this.#text = element("textarea", {
-      id: "sentence",
-      rows: 2,
-      dir: "auto",
-      spellcheck: "false",
-      on: {
-        keydown: (event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          this.#composer.requestSubmit();
-        },
-      },
-    });
-    this.#composer = element(
-      "form",
-      {
-        class: "composer",
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            app.translate(this.#text.value);
-          },
-        },
-      },
-      element("label", { for: "sentence" }, "A sentence to translate"),
-      element("div", { class: "composer-row" }, this.#text, this.#go),
-    );
+    this.#composer = new Composer(app);
     this.#file = element("input", {
       type: "file",
       accept: ".json,application/json",
@@ -102,6 +78,8 @@ export class Page {
       [
         ["matrix", "Matrix"],
         ["lines", "Lines"],
+        ["picture", "Picture"],
+        ["text", "Text"],
         ["heads", "Heads"],
         ["beam", "Search"],
       ],
@@ -144,7 +122,7 @@ export class Page {
     this.#welcome = element(
       "div",
       { class: "welcome" },
-      element("p", {}, "This page shows where a translation model looked while it wrote each word."),
+      element("p", {}, "This page shows where a model looked while it made its output."),
       element(
         "p",
         { class: "note" },
@@ -157,7 +135,7 @@ export class Page {
         "header",
         {},
         element("h1", {}, "Heed"),
-        element("p", { class: "tagline" }, "See where a translation model looks"),
+        element("p", { class: "tagline" }, "See where a model looks"),
         open("Open a trace", "quiet"),
         this.#theme,
         this.#file,
@@ -165,7 +143,7 @@ export class Page {
       element(
         "main",
         {},
-        this.#composer,
+        this.#composer.root,
         this.#opened,
         this.#notice,
         this.#token,
@@ -176,9 +154,9 @@ export class Page {
       element(
         "footer",
         {},
-        element("p", {}, "Attention shows where a model looked. It does not prove why it chose a word."),
+        element("p", {}, "Attention shows where a model looked. It does not prove why it gave this output."),
       ),
-      element("div", { class: "drop", "aria-hidden": "true" }, "Drop the trace to look at it"),
+      element("div", { class: "drop", "aria-hidden": "true" }, "Drop the file to look at it"),
     );
     this.#listenForFiles();
   }
@@ -196,7 +174,7 @@ export class Page {
       element("label", { for: "token" }, "API token"),
       input,
       element("button", { type: "submit", class: "primary" }, "Go on"),
-      element("p", { class: "note" }, "It is kept until this page is closed, and nowhere else."),
+      element("p", { class: "note" }, "It is kept in this page until you close it, and nowhere else."),
     );
   }
 
@@ -214,7 +192,8 @@ export class Page {
       over(-depth);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      void this.#openFiles(event.dataTransfer!.files);
+      const { files } = event.dataTransfer!;
+      if (files.length !== 1 || !this.#composer.take(files[0]!)) void this.#openFiles(files);
     });
   }
 
@@ -243,24 +222,20 @@ export class Page {
     this.#theme.textContent = state.theme === "dark" ? "☀" : "☾";
     this.#theme.setAttribute("aria-label", state.theme === "dark" ? "Light colours" : "Dark colours");
 
-    // What a person is typing is only replaced when another sentence is shown.
-    if (settings.text && settings.text !== this.#shownText) this.#text.value = settings.text;
-    this.#shownText = settings.text || this.#shownText;
     const traced = state.answers.some((a) => a.trace);
-    const waiting = state.answers.some((a) => a.asking === "translation");
-    this.#composer.hidden = state.server === "none";
-    this.#go.textContent = waiting ? "Translating…" : "Translate";
+    this.#composer.show(state);
     this.#showOpened(state);
     this.#welcome.hidden = state.server !== "none" || traced;
     this.#showProblem(state);
     this.#token.hidden = !state.wantsToken;
 
-    this.#toolbar.hidden = !traced && !waiting;
-    this.#view.show(settings.view);
+    this.#toolbar.hidden = !traced;
+    this.#showViews(state);
     this.#level.show(settings.level);
     this.#end.checked = settings.keepEnd;
     const two = settings.sides.length > 1;
-    this.#compare.hidden = (state.opened.length > 0 && !two) || state.server !== "ready";
+    const others = this.#app.modelsFor(1).length > 1 || this.#app.normalisers(0).length > 0;
+    this.#compare.hidden = (state.opened.length > 0 || !others) && !two;
     this.#compare.setAttribute("aria-pressed", String(two));
     this.#share.hidden = state.opened.length > 0;
 
@@ -270,8 +245,16 @@ export class Page {
     const shown = this.#panes.slice(0, settings.sides.length).map((p) => p.root);
     if (this.#sides.childElementCount !== shown.length) this.#sides.replaceChildren(...shown);
     this.#sides.classList.toggle("two", two);
-    this.#sides.hidden = this.#toolbar.hidden;
+    this.#sides.hidden = !traced && (state.server !== "ready" || state.models.length === 0);
     for (const pane of this.#panes.slice(0, settings.sides.length)) pane.show(state);
+  }
+
+  // The views that the first side's picture can have.
+  #showViews({ answers, settings }: State) {
+    const trace = answers.find((answer) => answer.trace)?.trace;
+    if (!trace) return;
+    const choice = possibleChoice(trace, settings.sides[0]!.choice);
+    this.#view.show(possibleView(trace, choice, settings.view), viewsOf(trace, choice));
   }
 
   // Names of the files, and of several traces a choice.
@@ -281,7 +264,7 @@ export class Page {
     const many = opened.length > picked.length ? opened : [];
     const titles = many.map(({ trace }, i) => ({
       value: String(i),
-      title: `${i + 1}. ${trace.source.text.slice(0, 60)}`,
+      title: `${i + 1}. ${(trace.axes.map(textOf).find(Boolean) ?? "").slice(0, 60)}`,
     }));
     this.#sentence.show(titles, String(picked[0] ?? 0));
   }

@@ -1,8 +1,10 @@
-// One side: what one model did with the sentence, in the chosen view, with everything beside it.
-import type { App, State } from "../app";
-import { element, Select } from "../dom";
+// One side: what one model did with its inputs, in the chosen view, with everything beside it.
+import type { Answer, App, State } from "../app";
+import type { ModelInfo } from "../client";
+import { element, Select, textWidth } from "../dom";
 import { exportJson, exportPicture } from "../export";
 import { type HighlightSignal, markOf, nothing, placeOf, placesOf } from "../highlight";
+import { comfortableWidth } from "../logic/layout";
 import {
   attentionOptions,
   type Choice,
@@ -10,21 +12,35 @@ import {
   headPictures,
   maxHead,
   meanHead,
+  nounOf,
   type Picture,
   picture,
   possibleChoice,
+  possibleView,
+  type View,
+  viewsOf,
 } from "../logic/picture";
 import { reading } from "../logic/reading";
-import type { Side, Trace } from "../logic/trace";
+import { matrixNeeds } from "../logic/svg";
+import { type Axis, axisOf, type Trace } from "../logic/trace";
+import type { Label } from "../logic/weights";
 import { BeamView } from "./beam";
+import { ChoicesView } from "./choices";
 import { HeadRanking } from "./head_ranking";
 import { HeadsView } from "./heads";
+import { HighlightedTextView } from "./highlighted_text";
+import { ImageView } from "./image";
 import { LinesView } from "./lines";
 import { MatrixView } from "./matrix";
 import { EntropyView, ReadingView, TrustView } from "./measures";
 import { OutputEditor } from "./output_editor";
 import { SentencesView } from "./sentences";
-import type { StageView } from "./view";
+import type { PictureView, StageView } from "./view";
+
+const besidePicture = 346; // pixels that the measures take beside a picture
+const hint = "Point at a word to see where the model looked.";
+
+type OnePicture = Exclude<View, "heads" | "beam">;
 
 export class Pane {
   readonly root: HTMLElement;
@@ -41,8 +57,11 @@ export class Pane {
   readonly #sentences: SentencesView;
   readonly #reading = element("p", { class: "reading-line", "aria-live": "polite" });
   readonly #stage = element("div", { class: "stage" });
-  readonly #matrix: MatrixView;
   readonly #lines: LinesView;
+  readonly #pictures: Record<OnePicture, PictureView>;
+  readonly #choices: ChoicesView;
+  readonly #empty = element("p", { class: "empty" });
+  readonly #back: HTMLButtonElement; // from one head to all of them
   readonly #heads: HeadsView;
   readonly #beam = new BeamView();
   readonly #entropy: EntropyView;
@@ -50,9 +69,12 @@ export class Pane {
   readonly #text = new ReadingView();
   readonly #aside: HTMLElement;
   readonly #body: HTMLElement;
+  readonly #beside: HTMLElement;
   readonly #exportPictures: HTMLButtonElement[];
   readonly #menu: HTMLDetailsElement;
   #picture: Picture | null = null;
+  #active: PictureView | null = null; // the one of them on the stage
+  #headOpen = false; // one of the overview's heads stands large on the stage
   #trace: Trace | null = null;
   #staged: { view: StageView; trace: Trace } | null = null; // what the export takes
   #drawn = ""; // what the picture was made from, besides the trace
@@ -63,19 +85,30 @@ export class Pane {
     this.#side = side;
     this.#signal = signal;
     const point = (row: number | null, column: number | null) => this.#point(row, column);
-    this.#matrix = new MatrixView(point);
     this.#lines = new LinesView(point);
-    const chooseHead = (choice: Choice) => {
+    this.#pictures = {
+      matrix: new MatrixView(point),
+      lines: this.#lines,
+      picture: new ImageView(point),
+      text: new HighlightedTextView(point),
+    };
+    this.#heads = new HeadsView((choice) => {
+      this.#headOpen = true;
+      app.choose(side, choice);
+    });
+    const showAll = () => {
+      this.#headOpen = false;
+      this.#redraw();
+    };
+    this.#back = element("button", { type: "button", class: "quiet", on: { click: showAll } }, "← All heads");
+    this.#choices = new ChoicesView((label) => app.force(label));
+    this.#ranking = new HeadRanking((choice) => {
       app.choose(side, choice);
       if (app.state.settings.view !== "lines") app.set({ view: "matrix" });
-    };
-    this.#heads = new HeadsView(chooseHead);
-    this.#ranking = new HeadRanking(chooseHead);
+    });
     this.#entropy = new EntropyView((row) => point(row, null));
     this.#editor = new OutputEditor(app);
-    this.#sentences = new SentencesView((which, label) => {
-      this.#pointWord(which, label ? { begin: label.begin, end: label.end } : null);
-    }, this.#editor.root);
+    this.#sentences = new SentencesView((axis, label) => this.#pointWord(axis, label), this.#editor.root);
     this.#model = new Select("Model", (name) => app.chooseModel(side, name));
     this.#normaliser = new Select("Normaliser", (name) => app.chooseNormaliser(side, name));
     this.#attention = new Select("Attention", (attention) => app.choose(side, { attention, head: meanHead }));
@@ -111,14 +144,20 @@ export class Pane {
       this.#head.field,
       this.#menu,
     );
+    this.#beside = element(
+      "div",
+      { class: "pane-body" },
+      element("div", {}, this.#stage, this.#text.root),
+      this.#aside,
+    );
     this.#body = element(
       "div",
-      {},
-      this.#sentences.root,
+      { class: "pane-parts" },
+      element("div", { class: "pane-texts" }, this.#choices.root, this.#sentences.root),
       this.#reading,
-      element("div", { class: "pane-body" }, element("div", {}, this.#stage, this.#text.root), this.#aside),
+      this.#beside,
     );
-    this.root = element("section", { class: "pane" }, controls, this.#ranking.root, this.#body);
+    this.root = element("section", { class: "pane" }, controls, this.#ranking.root, this.#empty, this.#body);
     signal.listen(() => this.#highlight());
     new ResizeObserver(() => this.#redraw()).observe(this.#stage);
   }
@@ -130,45 +169,75 @@ export class Pane {
     this.#trace = trace;
     this.#showControls(state);
     const name = trace?.model || trace?.system;
-    this.#title.textContent = name ? `Model ${name}` : "Translation";
+    this.#title.textContent = name ? `Model ${name}` : "Output";
     // Where the model can be chosen, the choice says its name.
     this.#title.classList.toggle("unseen", state.opened.length === 0 && state.models.length > 1);
-    this.root.classList.toggle("asking", answer?.asking === "translation" && !answer.growing);
+    this.root.classList.toggle("asking", answer?.asking === "output" && !answer.draft);
     this.root.setAttribute("aria-busy", String(answer?.asking != null));
     this.#body.hidden = !trace;
-    this.#menu.hidden = !trace || answer!.growing;
+    const growing = answer?.draft === "growing";
+    this.#menu.hidden = !trace || growing;
     this.#ranking.root.hidden = this.#menu.hidden;
+    this.#empty.hidden = trace !== null;
+    this.#empty.textContent = answer?.asking ? "The answer is coming…" : "Nothing has been asked yet.";
     if (!trace || !answer) return;
 
-    const { level, keepEnd, view } = state.settings;
-    const choice = answer.growing ? side.choice : possibleChoice(trace, side.choice);
-    if (!answer.growing) this.#ranking.show(trace, choice, state.opened, state.picked[this.#side] ?? 0);
-    const drawn = JSON.stringify([level, keepEnd, choice, view, state.theme, this.#stage.clientWidth]);
-    if (trace !== this.#drawnFrom || drawn !== this.#drawn) {
+    const { keepEnd } = state.settings;
+    const level = state.settings.level === "words" ? "legible" : "tokens";
+    const choice = possibleChoice(trace, side.choice);
+    const view = possibleView(trace, choice, state.settings.view);
+    if (view !== "heads") this.#headOpen = false;
+    if (!growing) this.#ranking.show(trace, choice, state.opened, state.picked[this.#side] ?? 0);
+    const drawn = () =>
+      JSON.stringify([
+        level,
+        keepEnd,
+        choice,
+        view,
+        state.theme,
+        this.#headOpen,
+        answer.draft,
+        this.#beside.clientWidth,
+      ]);
+    const forced = state.settings.forced !== null;
+    if (trace !== this.#drawnFrom || drawn() !== this.#drawn) {
       this.#drawnFrom = trace;
-      this.#drawn = drawn;
       this.#picture = picture(trace, choice, level, keepEnd);
       this.#lines.heads =
         view === "lines" && choice.head === meanHead ? headPictures(trace, choice, level, keepEnd) : [];
-      this.#sentences.show(trace, this.#picture, level, keepEnd, answer.growing, state.theme);
+      this.#sentences.show(trace, this.#picture, {
+        level,
+        keepEnd,
+        growing,
+        theme: state.theme,
+        without: view === "text" && this.#picture ? [this.#picture.columnAxis.name] : [],
+        note: noteOf(answer),
+      });
       if (this.#picture) {
         this.#entropy.show(this.#picture);
         this.#text.show(this.#picture);
+        const needs = matrixNeeds(this.#picture, textWidth, this.#beside.clientWidth);
+        const tight = comfortableWidth(needs) > this.#beside.clientWidth - besidePicture;
+        this.#beside.classList.toggle("wide", view === "matrix" && tight);
       }
-      this.#showStage(state);
+      this.#drawn = drawn();
+      this.#showStage(state, view, choice);
       this.#highlight();
     } else if (view === "heads" || view === "beam") {
-      this.#showStage(state);
+      this.#showStage(state, view, choice);
     }
-    this.#entropy.root.hidden = !this.#picture;
+    if (!this.#picture) this.#entropy.root.hidden = true;
     this.#text.root.hidden = !this.#picture;
-    const ready = state.server === "ready" && state.opened.length === 0 && !answer.growing;
+    const ready = state.server === "ready" && state.opened.length === 0 && !growing;
     const measure = ready && trace.alignment ? () => void this.#app.more(this.#side, "trust") : null;
-    this.#trust.show(trace.trust, answer.asking === "trust", measure);
-    this.#editor.show(trace, ready, state.settings.forced !== null);
-    // Heads and search are not about one picture.
-    const several = view === "heads" || view === "beam";
+    const noun = nounOf(axisOf(trace, trace.columns)).many;
+    this.#trust.show(trace.trust, noun, answer.asking === "trust", measure);
+    this.#editor.show(trace, ready, forced);
+    this.#choices.show(trace, ready, forced);
+    // All heads and the search are not about one picture.
+    const several = (view === "heads" && !this.#headOpen) || view === "beam";
     if (several) this.#text.root.hidden = true;
+    this.#reading.hidden = several || !this.#picture;
     this.#aside.hidden = several || (this.#entropy.root.hidden && this.#trust.root.hidden);
     for (const each of this.#exportPictures) each.disabled = !this.#staged;
   }
@@ -176,7 +245,7 @@ export class Pane {
   #showControls(state: State) {
     const served = state.opened.length === 0;
     const side = state.settings.sides[this.#side]!;
-    const models = served ? state.models.map((m) => ({ value: m.name, title: m.name })) : [];
+    const models = served ? this.#app.modelsFor(this.#side).map(modelOption) : [];
     this.#model.show(models, this.#app.model(this.#side)?.name ?? "");
     const normalisers = served ? this.#app.normalisers(this.#side) : [];
     const trained = this.#app.model(this.#side)?.attention.split("×").at(-1)?.trim();
@@ -199,15 +268,24 @@ export class Pane {
     this.#head.show(heads > 1 ? [...several, ...each] : [], String(choice.head));
   }
 
-  #showStage(state: State) {
-    const { view } = state.settings;
+  #showStage(state: State, view: View, choice: Choice) {
     const answer = state.answers[this.#side]!;
     const trace = this.#trace!;
     const asked = state.server === "ready" && state.opened.length === 0;
+    const growing = answer.draft === "growing";
     this.#staged = null;
-    const shows = (shown: StageView, of: Trace) => {
-      this.#staged = { view: shown, trace: of };
-      if (this.#stage.firstChild !== shown.root) this.#stage.replaceChildren(shown.root);
+    this.#active = null;
+    const shows = (shown: StageView, back = false) => {
+      this.#staged = { view: shown, trace };
+      const parts = back ? [this.#back, shown.root] : [shown.root];
+      if (this.#stage.firstChild !== parts[0] || this.#stage.lastChild !== shown.root) {
+        this.#stage.replaceChildren(...parts);
+      }
+    };
+    const showsPicture = (which: View, back = false) => {
+      this.#active = this.#pictures[which as OnePicture];
+      shows(this.#active, back);
+      this.#active.show(this.#picture!, state.theme, this.#stage.clientWidth || 600);
     };
     const says = (text: string) => this.#stage.replaceChildren(element("p", { class: "empty" }, text));
     const offer = (text: string, what: "heads" | "beam", title: string) => {
@@ -221,83 +299,67 @@ export class Pane {
       this.#stage.replaceChildren(element("div", { class: "empty" }, element("p", {}, text), asked && button));
     };
     if (view === "beam") {
-      const searched = trace.beam.length ? trace : answer.beam;
-      if (searched?.beam.length) {
-        this.#beam.show(searched);
-        shows(this.#beam, searched);
-      } else if (asked && !answer.growing && state.settings.forced === null) {
-        offer("A beam search keeps several beginnings alive and weighs them up.", "beam", "Search with a beam of 5");
-      } else {
-        const why =
-          state.settings.forced === null ? "This trace has no beam search." : "A given output is not searched.";
-        says(why);
-      }
+      const forced = state.settings.forced !== null;
+      if (trace.beam.length) {
+        this.#beam.show(trace);
+        shows(this.#beam);
+      } else if (growing) says("The search can be shown once the output is finished.");
+      else if (forced) says("A given output is not searched for.");
+      else if (asked) offer("A beam search keeps several beginnings and compares them.", "beam", "Show the search");
+      else says("This trace has no beam search.");
       return;
     }
     if (view === "heads") {
-      if (trace.attentions.length) {
+      const expected = asked && !!this.#app.model(this.#side)?.attentions?.length;
+      if (this.#headOpen && this.#picture && trace.attentions.length) {
+        showsPicture(viewsOf(trace, choice)[0]!, true);
+      } else if (trace.attentions.length) {
         this.#heads.show(trace, state.theme);
-        shows(this.#heads, trace);
-      } else if (asked && !answer.growing && this.#app.model(this.#side)?.attentions?.length) {
-        offer("All heads of this model for this sentence are many numbers.", "heads", "Fetch all heads");
+        shows(this.#heads);
+      } else if (expected && answer.asking === "output") {
+        says("The heads come with the finished output.");
+      } else if (expected) {
+        offer("All heads of this model are many numbers for an input this long.", "heads", "Fetch all heads");
       } else {
         says("There are no layers and heads to choose from here.");
       }
       return;
     }
-    if (!this.#picture) {
-      const why = answer.growing
-        ? "The first word is coming…"
-        : "This model has no attention: it reads the whole sentence into one vector, so there is nothing to see.";
-      says(why);
-      return;
-    }
-    const chosen = view === "lines" ? this.#lines : this.#matrix;
-    shows(chosen, trace);
-    chosen.show(this.#picture, state.theme, this.#stage.clientWidth || 600);
+    if (this.#picture) showsPicture(view);
+    else if (growing) says("The weights come with the finished output.");
+    else says("This model has no attention: it reads its whole input into one vector, so there is nothing to see.");
   }
 
   #redraw() {
     if (this.#app.state.settings.sides[this.#side]) this.show(this.#app.state);
   }
 
-  #texts(): Record<Side, string> {
-    return { source: this.#trace?.source.text ?? "", target: this.#trace?.target.text ?? "" };
-  }
-
   #point(row: number | null, column: number | null) {
     const shown = this.#picture;
     if (!shown) return;
-    const texts = this.#texts();
     this.#signal.set({
-      row: row === null ? null : markOf(shown.rows[row], shown.rowSide, texts[shown.rowSide]),
-      column: column === null ? null : markOf(shown.columns[column], shown.columnSide, texts[shown.columnSide]),
+      row: row === null ? null : markOf(shown.rows[row], shown.rowAxis),
+      column: column === null ? null : markOf(shown.columns[column], shown.columnAxis),
     });
   }
 
   // A word of a sentence is what looks if the picture has it as a row, otherwise what is looked at.
-  #pointWord(side: Side, span: { begin: number; end: number } | null) {
+  #pointWord(axis: Axis, label: Label | null) {
     const shown = this.#picture;
-    if (!shown || !span) {
-      this.#signal.set(nothing);
-      return;
-    }
-    const text = this.#texts()[side];
-    const mark = { side, text, ...span };
-    if (placeOf(mark, shown.rows, shown.rowSide, text) !== null) this.#signal.set({ row: mark, column: null });
+    const mark = markOf(label ?? undefined, axis);
+    if (!shown || !mark) this.#signal.set(nothing);
+    else if (placeOf(mark, shown.rows, shown.rowAxis) !== null) this.#signal.set({ row: mark, column: null });
     else this.#signal.set({ row: null, column: mark });
   }
 
   #highlight() {
     if (!this.#picture || !this.#trace) return;
-    const { row, column } = placesOf(this.#signal.value, this.#picture, this.#texts());
-    const { view } = this.#app.state.settings;
-    if (view === "matrix") this.#matrix.highlight(row, column);
-    if (view === "lines") this.#lines.highlight(row, column);
+    const { row, column } = placesOf(this.#signal.value, this.#picture);
+    this.#active?.highlight(row, column);
     this.#sentences.highlight(row, column);
     this.#entropy.highlight(row);
     const said = reading(this.#picture, row, column);
-    this.#reading.textContent = said || "Point at a word to see where the model looked.";
+    this.#reading.textContent = said || hint;
     this.#reading.classList.toggle("hint", !said);
   }
 
@@ -308,10 +370,20 @@ export class Pane {
     this.#menu.open = false;
   }
 
-  // A search may be a trace of its own.
   #exportTrace() {
-    const trace = this.#staged?.trace ?? this.#trace;
-    if (trace) exportJson(trace);
+    if (this.#trace) exportJson(this.#trace);
     this.#menu.open = false;
   }
+}
+
+// What a person has to know about where the output comes from.
+function noteOf({ draft, replaced }: Answer): string {
+  if (draft === "growing") return "First draft, word by word. The result of the search will replace it.";
+  if (draft === "stopped") return "Stopped: this is as much of the first draft as came, not the result of the search.";
+  return replaced && `The search replaced the first draft “${replaced}”.`;
+}
+
+function modelOption({ name, job, languages }: ModelInfo) {
+  const between = languages?.length ? ` (${languages.join(" → ")})` : "";
+  return { value: name, title: name + between, group: job };
 }

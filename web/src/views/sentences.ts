@@ -1,56 +1,62 @@
-// Input and output as plain sentences. Pointing at a word tints the words it looks at, or that look at it.
-import { element } from "../dom";
+// Inputs and output as plain sentences. Pointing at a word tints the words it looks at, or that look at it.
+import { element, moveByArrows } from "../dom";
 import { colourOf, css, inkOn, type Theme } from "../logic/colour";
-import { moved } from "../logic/layout";
-import { type Picture, shown } from "../logic/picture";
-import type { Side, Trace } from "../logic/trace";
-import { at, type Label, type Level, labels } from "../logic/weights";
+import { calledOf, type Picture, shown } from "../logic/picture";
+import { type Axis, isWords, outputOf, type Trace, type WordsAxis } from "../logic/trace";
+import { at, type Label, type Level, labels, row as rowOf } from "../logic/weights";
 
-type PointWord = (side: Side, label: Label | null) => void;
+type PointWord = (axis: Axis, label: Label | null) => void;
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 class Sentence {
   readonly root: HTMLElement;
-  readonly #words = element("p", { class: "words", dir: "auto" });
+  readonly #title = element("h3");
+  readonly #words = element("p", { class: "words", dir: "auto", role: "group" });
+  #axis: WordsAxis | null = null;
   #buttons: HTMLButtonElement[] = [];
   #tinted: HTMLButtonElement[] = [];
-  labels: Label[] = [];
+  #labels: Label[] = [];
 
-  constructor(title: string, extra: Node | null, point: (label: Label | null) => void) {
-    this.#words.setAttribute("aria-label", `${title} words`);
-    this.#words.setAttribute("role", "group");
-    const indexOf = (event: Event) => this.#buttons.indexOf((event.target as Element).closest("button")!);
-    this.#words.addEventListener("pointerover", (event) => point(this.labels[indexOf(event)] ?? null));
-    this.#words.addEventListener("pointerleave", () => point(null));
-    this.#words.addEventListener("focusin", (event) => point(this.labels[indexOf(event)] ?? null));
-    this.#words.addEventListener("focusout", () => point(null));
-    this.#words.addEventListener("keydown", (event) => {
-      const backwards = getComputedStyle(this.#words).direction === "rtl";
-      const turned: Record<string, string> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
-      const key = backwards ? (turned[event.key] ?? event.key) : event.key;
-      const to = moved({ row: 0, column: indexOf(event) }, key, 1, this.#buttons.length);
-      if (!to || to.column === indexOf(event)) return;
-      event.preventDefault();
-      this.#buttons.forEach((button, i) => {
-        button.tabIndex = i === to.column ? 0 : -1;
-      });
-      this.#buttons[to.column]?.focus();
-    });
-    this.root = element("div", { class: "sentence" }, element("h3", {}, title), this.#words, extra);
+  constructor(point: PointWord, extra: Node | null) {
+    const pointAt = (event: Event | null) => {
+      const place = event ? this.#buttons.indexOf((event.target as Element).closest("button")!) : -1;
+      if (this.#axis) point(this.#axis, this.#labels[place] ?? null);
+    };
+    this.#words.addEventListener("pointerover", pointAt);
+    this.#words.addEventListener("pointerleave", () => pointAt(null));
+    this.#words.addEventListener("focusin", pointAt);
+    this.#words.addEventListener("focusout", () => pointAt(null));
+    moveByArrows(this.#words, () => this.#buttons);
+    this.root = element("div", { class: "sentence" }, this.#title, this.#words, extra);
   }
 
-  show(now: Label[], growing: boolean) {
-    const same = (i: number) => this.labels[i] && now[i] && shown(this.labels[i]!) === shown(now[i]!);
-    // Words that stay are kept, so that only what is new appears anew.
-    let kept = 0;
-    while (kept < this.#buttons.length && same(kept)) ++kept;
-    for (const button of this.#buttons.splice(kept)) button.remove();
-    for (let i = kept; i < now.length; ++i) {
-      const name = `word${now[i]!.isEnd ? " end" : ""}${growing ? " new" : ""}`;
-      const button = element("button", { type: "button", class: name, tabindex: i === 0 ? 0 : -1 }, shown(now[i]!));
-      this.#buttons.push(button);
+  // Words that are there already stay the elements that they are, so that a growing sentence does not flicker.
+  show(axis: WordsAxis, title: string, now: Label[], growing: boolean) {
+    this.#axis = axis;
+    this.#title.textContent = title;
+    this.#words.setAttribute("aria-label", `${title} words`);
+    for (const button of this.#buttons.splice(now.length)) {
+      button.previousSibling?.remove();
+      button.remove();
     }
-    this.labels = now;
-    this.#words.replaceChildren(...this.#buttons.flatMap((b) => [b, " "]));
+    now.forEach((label, i) => {
+      const before = now[i - 1];
+      const joined = before && before.end === label.begin && label.kind === "word" ? "" : " ";
+      const text = shown(label);
+      const known = this.#buttons[i];
+      if (!known) {
+        const name = growing ? "word new" : "word";
+        const button = element("button", { type: "button", class: name, tabindex: i === 0 ? 0 : -1 }, text);
+        this.#buttons.push(button);
+        this.#words.append(joined, button);
+      } else {
+        if (known.textContent !== text) known.textContent = text;
+        if (known.previousSibling?.nodeValue !== joined) known.previousSibling!.nodeValue = joined;
+      }
+      this.#buttons[i]!.classList.toggle("end", label.kind === "end");
+    });
+    this.#labels = now;
     this.#words.classList.toggle("growing", growing);
     this.#words.classList.toggle("long", now.length > 40);
   }
@@ -76,49 +82,67 @@ class Sentence {
 }
 
 export class SentencesView {
-  readonly root: HTMLElement;
-  readonly #sentences: Record<Side, Sentence>;
+  readonly root = element("div", { class: "sentences" });
+  readonly #point: PointWord;
+  readonly #besideOutput: Node;
+  readonly #note = element("p", { class: "note draft", role: "status", hidden: true });
+  #sentences = new Map<string, Sentence>();
   #picture: Picture | null = null;
   #theme: Theme = "light";
 
   constructor(point: PointWord, besideOutput: Node) {
-    this.#sentences = {
-      source: new Sentence("Input", null, (label) => point("source", label)),
-      target: new Sentence("Output", besideOutput, (label) => point("target", label)),
-    };
-    this.root = element("div", { class: "sentences" }, this.#sentences.source.root, this.#sentences.target.root);
+    this.#point = point;
+    this.#besideOutput = besideOutput;
   }
 
-  show(trace: Trace, picture: Picture | null, level: Level, keepEnd: boolean, growing: boolean, theme: Theme) {
+  // Axes that the stage itself shows as text can be left out. The note stands under the output.
+  show(
+    trace: Trace,
+    picture: Picture | null,
+    options: { level: Level; keepEnd: boolean; growing: boolean; theme: Theme; without: string[]; note: string },
+  ) {
     this.#picture = picture;
-    this.#theme = theme;
-    this.#sentences.source.show(labels(trace.source, level, keepEnd), false);
-    this.#sentences.target.show(labels(trace.target, level, keepEnd), growing);
+    this.#theme = options.theme;
+    this.#note.hidden = !options.note;
+    if (this.#note.textContent !== options.note) this.#note.textContent = options.note;
+    const output = outputOf(trace);
+    const shows = (axis: Axis): axis is WordsAxis =>
+      isWords(axis) &&
+      axis.kind !== "label" &&
+      !options.without.includes(axis.name) &&
+      (axis === output || !!axis.text);
+    const axes = trace.axes.filter(shows);
+    const names = axes.map((axis) => axis.name);
+    if (names.join("\n") !== Array.from(this.#sentences.keys()).join("\n")) {
+      const make = (name: string) => new Sentence(this.#point, name === output.name ? this.#besideOutput : null);
+      this.#sentences = new Map(names.map((name) => [name, make(name)]));
+      this.root.replaceChildren(...Array.from(this.#sentences.values(), (s) => s.root), this.#note);
+    }
+    for (const axis of axes) {
+      const title = capital(calledOf(trace, axis.name));
+      const words = labels(axis, options.level, options.keepEnd);
+      this.#sentences.get(axis.name)!.show(axis, title, words, options.growing && axis === output);
+    }
     this.highlight(null, null);
   }
 
   highlight(row: number | null, column: number | null) {
-    const { source, target } = this.#sentences;
-    for (const sentence of [source, target]) {
+    for (const sentence of this.#sentences.values()) {
       sentence.outline(null);
       sentence.tint(null, this.#theme);
     }
     const picture = this.#picture;
     if (!picture) return;
-    const lookers = this.#sentences[picture.rowSide];
-    const lookedAt = this.#sentences[picture.columnSide];
-    if (row !== null) {
-      lookedAt.tint(
-        Array.from(picture.columns, (_, j) => at(picture.weights, row, j)),
-        this.#theme,
-      );
-    } else if (column !== null) {
-      lookers.tint(
+    const lookers = this.#sentences.get(picture.rowAxis.name);
+    const lookedAt = this.#sentences.get(picture.columnAxis.name);
+    if (row !== null) lookedAt?.tint(rowOf(picture.weights, row), this.#theme);
+    else if (column !== null) {
+      lookers?.tint(
         Array.from(picture.rows, (_, i) => at(picture.weights, i, column)),
         this.#theme,
       );
     }
-    if (lookers !== lookedAt || row !== null) lookers.outline(row);
-    if (column !== null && (lookers !== lookedAt || row === null)) lookedAt.outline(column);
+    if (lookers !== lookedAt || row !== null) lookers?.outline(row);
+    if (column !== null && (lookers !== lookedAt || row === null)) lookedAt?.outline(column);
   }
 }

@@ -38,7 +38,7 @@ for (const scheme of ["light", "dark"] as const) {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, `heads-${scheme}`);
     await page.getByText("Search", { exact: true }).click();
-    await page.getByRole("button", { name: "Search with a beam of 5" }).click();
+    await page.getByRole("button", { name: "Show the search" }).click();
     await expect(page.locator(".twig").first()).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, `search-${scheme}`);

@@ -20,7 +20,8 @@ test("the connection breaks in the middle of a translation", async ({ page, serv
   await opened(page, server);
   server.behaviour = { breakAfter: 3, delay: 20 };
   await translate(page).click();
-  await expect(page.getByRole("alert")).toContainText("The connection broke while the translation was coming");
+  await expect(page.getByRole("alert")).toContainText("The connection broke while the answer was coming");
+  await expect(page.getByText("Stopped: this is as much of the first draft as came")).toBeVisible();
   await expect(translate(page)).toBeEnabled();
 });
 
@@ -63,7 +64,7 @@ test("a token is asked for, and kept nowhere", async ({ page, server }) => {
 test("HTML in the text is shown and never run", async ({ page, server }) => {
   await opened(page, server);
   const hostile = '<img src=x onerror="window.ran=1"> <script>window.ran=1</script>';
-  await page.getByLabel("A sentence to translate").fill(hostile);
+  await page.getByLabel("A text to translate").fill(hostile);
   await page.keyboard.press("Enter");
   await finished(page);
   await expect(page.getByRole("group", { name: "Input words" })).toContainText("<script>window.ran=1</script>");
@@ -75,7 +76,7 @@ test("HTML in the text is shown and never run", async ({ page, server }) => {
 
 test("right-to-left, wide characters and emoji stand right", async ({ page, server }) => {
   await opened(page, server);
-  await page.getByLabel("A sentence to translate").fill("שלום עולם 你好 世界 👩🏽‍🚀 naïve");
+  await page.getByLabel("A text to translate").fill("שלום עולם 你好 世界 👩🏽‍🚀 naïve");
   await page.keyboard.press("Enter");
   await finished(page);
   await expect(output(page)).toContainText("👩🏽‍🚀");

@@ -39,7 +39,7 @@ test("a trace inside the page opens at once, from disk", async ({ page }, info) 
   page.on("request", (request) => asked.push(request.url()));
   await page.goto(pathToFileURL(file).href);
   await expect(output(page)).toContainText("gouvernement");
-  await expect(page.getByLabel("A sentence to translate")).toBeHidden();
+  await expect(page.getByLabel("A text to translate")).toBeHidden();
   expect(asked.filter((url) => !url.startsWith("file:") && !url.startsWith("data:"))).toEqual([]);
 });
 

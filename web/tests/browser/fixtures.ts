@@ -13,6 +13,9 @@ export const test = plain.extend<{ server: MockServer; noErrors: undefined }>({
     async ({ page }, use) => {
       const errors: string[] = [];
       page.on("pageerror", (error) => errors.push(String(error)));
+      page.on("console", (message) => {
+        if (/Content Security Policy/.test(message.text())) errors.push(message.text());
+      });
       await use(undefined);
       expect(errors).toEqual([]);
     },
@@ -24,7 +27,7 @@ export { expect };
 
 export const sentence = "the government translates the old letters";
 
-// Opens the page with a sentence and waits for its whole translation.
+// Opens the page with a sentence and waits for the result of the search.
 export async function opened(page: Page, server: MockServer, settings = "") {
   await page.goto(`${server.url}#text=${encodeURIComponent(sentence)}${settings}`);
   await finished(page);
@@ -34,9 +37,15 @@ export function translate(page: Page): Locator {
   return page.getByRole("button", { name: "Translate", exact: true });
 }
 
+// There while something is asked for.
+export function stop(page: Page): Locator {
+  return page.getByRole("button", { name: "Stop" });
+}
+
 export async function finished(page: Page) {
-  await expect(translate(page)).toBeVisible();
-  await expect(page.locator(".pane .sentence").first()).toBeVisible();
+  await expect(page.locator(".composer .primary")).toBeVisible();
+  await expect(page.locator(".pane-texts").first()).toBeVisible();
+  await expect(stop(page)).toBeHidden();
 }
 
 export function output(page: Page, side = 0): Locator {
@@ -58,7 +67,7 @@ export async function drop(page: Page, name: string, content: string) {
     [name, content],
   );
   await page.dispatchEvent("body", "dragenter", { dataTransfer: data });
-  await expect(page.getByText("Drop the trace to look at it")).toBeVisible();
+  await expect(page.getByText("Drop the file to look at it")).toBeVisible();
   await page.dispatchEvent("body", "drop", { dataTransfer: data });
 }
 

@@ -1,9 +1,19 @@
 // Speaks HTTP as heed serve does, with made-up answers, so that the page is tested without a model.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { french, sampleTrace } from "../sample";
+import {
+  captionTrace,
+  documentTrace,
+  entailmentTrace,
+  french,
+  review,
+  sampleTrace,
+  speechTrace,
+  type Text,
+} from "../sample";
 
 export const pagePath = fileURLToPath(new URL("../../dist/index.html", import.meta.url));
 export const pageHtml = () => readFileSync(pagePath, "utf8");
@@ -18,6 +28,9 @@ export interface Behaviour {
   heads?: number;
   withoutAttention?: boolean;
   withoutTrust?: boolean; // whatever is asked
+  withoutExample?: boolean;
+  searching?: number; // milliseconds between the draft and the result
+  draft?: string; // the first draft, where it is not what the search finds
 }
 
 export interface MockServer {
@@ -29,6 +42,14 @@ export interface MockServer {
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+// As src/serve/content_policy.cpp: the page's own scripts by their hashes, pictures from inside the page, nothing else.
+function policyOf(html: string): string {
+  const scripts = Array.from(html.matchAll(/<script[^>]*>([\s\S]*?)<\/script/g), ([, code]) => {
+    return ` 'sha256-${createHash("sha256").update(code!).digest("base64")}'`;
+  });
+  return `default-src 'none'; script-src${scripts.join("")}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
 function answer(to: ServerResponse, status: number, value: unknown) {
   to.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
 }
@@ -39,6 +60,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return body;
 }
 
+// One model of each job that the page shows in its own way; two that translate, the second without an example.
 function models(behaviour: Behaviour) {
   const attentions = Array.from({ length: behaviour.layers ?? 2 }, (_, i) => ({
     name: `decoder.layer${i + 1}.source`,
@@ -47,12 +69,80 @@ function models(behaviour: Behaviour) {
     rows: "target",
     columns: "source",
   }));
+  const text = (name: string) => ({ name, kind: "text" });
+  const translation = {
+    job: "translation",
+    verb: "translate",
+    parameters: 123456,
+    inputs: [text("source")],
+    output: text("target"),
+    attentions,
+  };
+  const others = [
+    {
+      name: "captions",
+      job: "captioning",
+      verb: "describe",
+      inputs: [{ name: "image", kind: "image" }],
+      output: text("caption"),
+    },
+    {
+      name: "speech",
+      job: "recognition",
+      verb: "transcribe",
+      inputs: [{ name: "speech", kind: "sound" }],
+      output: text("transcript"),
+    },
+    {
+      name: "reviews",
+      job: "classification",
+      verb: "classify",
+      inputs: [{ name: "document", kind: "document" }],
+      output: { name: "label", kind: "label" },
+      labels: ["positive", "neutral", "negative"],
+      example: [review],
+    },
+    {
+      name: "pairs",
+      job: "entailment",
+      verb: "judge",
+      inputs: [text("premise"), text("hypothesis")],
+      output: { name: "label", kind: "label" },
+      labels: ["entailment", "neutral", "contradiction"],
+      example: ["a man plays a guitar on stage", "someone makes music"],
+    },
+  ];
   return {
     models: [
-      { name: "demo", system: "rnnsearch", attention: "additive × global × softmax", parameters: 123456, attentions },
-      { name: "transformer", system: "transformer", attention: "", parameters: 654321, attentions },
+      {
+        ...translation,
+        name: "demo",
+        system: "rnnsearch",
+        attention: "additive × global × softmax",
+        normalisers: ["sparsemax", "entmax"],
+        languages: ["en", "fr"],
+        ...(!behaviour.withoutExample && { example: ["the old cat sleeps ."] }),
+      },
+      { ...translation, name: "transformer", system: "transformer", attention: "" },
+      ...others.map((model) => ({ ...model, system: "made up", attention: "" })),
     ],
   };
+}
+
+function otherTrace(request: Record<string, unknown>) {
+  const inputs = (request.inputs ?? {}) as Record<string, string>;
+  switch (request.model) {
+    case "captions":
+      return captionTrace();
+    case "speech":
+      return speechTrace();
+    case "reviews":
+      return documentTrace(String(request.text), request.target === undefined ? "positive" : String(request.target));
+    case "pairs":
+      return entailmentTrace(inputs.premise, inputs.hypothesis);
+    default:
+      return null;
+  }
 }
 
 // The words in upper case stand for a translation of any text but the sample's.
@@ -76,21 +166,31 @@ function traceOf(request: Record<string, unknown>, behaviour: Behaviour) {
   return trace;
 }
 
+// A first draft token by token, then what the search found. A label has no draft.
 async function stream(request: Record<string, unknown>, to: ServerResponse, behaviour: Behaviour) {
-  const trace = traceOf(request, behaviour);
+  const other = otherTrace(request);
+  const trace = other ?? traceOf(request, behaviour);
+  const { draft } = behaviour;
+  const drafted = other ?? traceOf(draft === undefined ? request : { ...request, target: draft }, behaviour);
   const send = (event: string, data: unknown) => to.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   to.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
-  send("source", trace.source);
-  const { tokens, text } = trace.target!;
-  for (const [step, token] of tokens.entries()) {
-    if (step === behaviour.breakAfter) {
-      to.destroy();
-      return;
+  const [source, target] =
+    "axes" in drafted ? [drafted.axes[0], drafted.axes.at(-1)!] : [drafted.source, drafted.target!];
+  const { tokens, text } = target as Text;
+  if (!("choices" in drafted)) {
+    if ((source as { kind?: string }).kind === undefined) send("source", source);
+    for (const [step, token] of tokens.entries()) {
+      if (step === behaviour.breakAfter) {
+        to.destroy();
+        return;
+      }
+      const soFar = [...text].slice(0, token.end).join("");
+      const weights = drafted.alignment?.[step];
+      send("token", { step, token: token.text, text: soFar, weights, log_probability: -0.1, draft: true });
+      await wait(behaviour.delay ?? 0);
     }
-    const soFar = [...text].slice(0, token.end).join("");
-    send("token", { step, token: token.text, text: soFar, weights: trace.alignment?.[step], log_probability: -0.1 });
-    await wait(behaviour.delay ?? 0);
   }
+  await wait(behaviour.searching ?? 0);
   send("trace", trace);
   to.end();
 }
@@ -102,7 +202,9 @@ export async function startServer(behaviour: Behaviour = {}): Promise<MockServer
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
     const now = state.behaviour;
     if (path === "/") {
-      response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(pageHtml());
+      const html = pageHtml();
+      const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policyOf(html) };
+      response.writeHead(200, headers).end(html);
       return;
     }
     if (now.token && request.headers.authorization !== `Bearer ${now.token}`) {
@@ -115,7 +217,7 @@ export async function startServer(behaviour: Behaviour = {}): Promise<MockServer
       const failure = now.failures?.shift();
       if (failure) answer(response, failure.status, { error: failure.error ?? "no" });
       else if (request.headers.accept === "text/event-stream") await stream(asked, response, now);
-      else answer(response, 200, traceOf(asked, now));
+      else answer(response, 200, otherTrace(asked) ?? traceOf(asked, now));
     } else {
       answer(response, 404, { error: `there is no ${path}` });
     }

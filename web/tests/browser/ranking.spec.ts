@@ -46,7 +46,7 @@ test("links are of one sentence: another one has none, a file has a line for eac
   await links(page).fill(diagonal);
   await page.keyboard.press("Enter");
   await expect(heads(page)).toHaveCount(8);
-  await page.getByLabel("A sentence to translate").fill("one two");
+  await page.getByLabel("A text to translate").fill("one two");
   await page.keyboard.press("Enter");
   await finished(page);
   await expect(output(page)).toContainText("ONE TWO");

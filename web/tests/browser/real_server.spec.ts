@@ -99,15 +99,15 @@ test.beforeEach(({ page }) => {
 test.afterEach(() => expect(errors).toEqual([]));
 
 test("a typed sentence is translated by the model, with its matrix", async ({ page, request }) => {
-  const answer = await request.post(`${url}explain`, { data: { text: sentence, beam: 1 } });
+  const answer = await request.post(`${url}explain`, { data: { text: sentence } }); // the search of every other way in
   const trace = (await answer.json()) as Answer;
   const [inputs, outputs] = [trace.source, trace.target].map((side) => side.words.map((word) => word.text));
   expect(outputs!.length).toBeGreaterThan(0);
 
   await page.goto(url);
-  await finished(page);
-  await page.getByLabel("A sentence to translate").fill(sentence);
+  await page.getByLabel("A text to translate").fill(sentence);
   await page.keyboard.press("Enter");
+  await finished(page);
   await expect(output(page).getByRole("button")).toHaveText(outputs!);
   await expect(page.locator(".column-label")).toHaveText(inputs!);
   await expect(page.locator(".row-label")).toHaveText(outputs!);
@@ -131,7 +131,7 @@ test("heads, search, measures and a given output come from the model too", async
   await page.getByText("Heads", { exact: true }).click();
   await expect(page.locator(".thumbnail")).toHaveCount(4);
   await page.getByText("Search", { exact: true }).click();
-  await page.getByRole("button", { name: "Search with a beam of 5" }).click();
+  await page.getByRole("button", { name: "Show the search" }).click();
   await expect(page.locator(".twig.chosen").first()).toBeVisible();
   await page.getByText("Matrix", { exact: true }).click();
   await page.getByRole("button", { name: "Edit" }).click();

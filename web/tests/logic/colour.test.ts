@@ -61,7 +61,7 @@ describe.each<Theme>(["light", "dark"])("the scale on a %s page", (theme) => {
     }
   });
 
-  it("makes one pixel a weight and clamps", () => {
+  it("makes one pixel for each weight and clamps", () => {
     const bytes = pixels(Float32Array.of(-1, 0.5, 7), theme);
     expect(Array.from(bytes)).toEqual([
       ...colourOf(0, theme),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cellAt, lineLayout, linesOf, matrixLayout, moved } from "../../src/logic/layout";
+import { cellAt, lineLayout, linesOf, matrixLayout, moved, timeTicks } from "../../src/logic/layout";
 
 const needs = { rows: 7, columns: 7, rowLabel: 80, columnLabel: 70, available: 700 };
 
@@ -9,16 +9,34 @@ describe("a matrix", () => {
     expect(matrixLayout({ ...needs, available: 320 }).width).toBeLessThanOrEqual(320);
   });
 
-  it("writes labels straight where they fit, slanted where they do not", () => {
-    expect(matrixLayout({ ...needs, columns: 4 }).slanted).toBe(false);
-    expect(matrixLayout({ ...needs, columns: 12 }).slanted).toBe(true);
+  it("writes labels straight where they fit, slanted where they do not, then upright", () => {
+    expect([4, 12, 40].map((columns) => matrixLayout({ ...needs, columns }).turn)).toEqual([0, 45, 90]);
   });
 
-  it("of 200 tokens keeps cells that can be hit, and leaves out labels", () => {
-    const layout = matrixLayout({ ...needs, rows: 200, columns: 200 });
-    expect(layout.cellWidth).toBeGreaterThanOrEqual(6);
-    expect(layout.rowEvery).toBeGreaterThan(1);
-    expect(layout.columnEvery).toBeGreaterThan(1);
+  it.each([60, 200])("of %i words has room for every label, each in a line of its own", (count) => {
+    const layout = matrixLayout({ ...needs, rows: count, columns: count, available: 1100 });
+    expect(layout.cellWidth).toBeGreaterThanOrEqual(layout.columnFont);
+    expect(layout.cellHeight).toBeGreaterThanOrEqual(layout.rowFont);
+    expect(layout.columnFont).toBeGreaterThanOrEqual(10);
+    if (count === 60) expect(layout.width).toBeLessThanOrEqual(1100); // it need not scroll
+  });
+
+  it("of a sound takes the whole width, with round seconds", () => {
+    const layout = matrixLayout({ ...needs, columns: 107, columnLabel: 0, columnsInTime: true });
+    expect(layout.width).toBeLessThanOrEqual(700);
+    expect(layout.width).toBeGreaterThan(690);
+    expect(timeTicks(3.2, 8).map((t) => t.text)).toEqual([
+      "0.0 s",
+      "0.5 s",
+      "1.0 s",
+      "1.5 s",
+      "2.0 s",
+      "2.5 s",
+      "3.0 s",
+    ]);
+    expect(timeTicks(42, 5).map((t) => t.text)).toEqual(["0 s", "10 s", "20 s", "30 s", "40 s"]);
+    expect(timeTicks(0.05, 6).at(-1)).toEqual({ place: 1, text: "0.05 s" });
+    expect(timeTicks(0, 6)).toEqual([]);
   });
 
   it("finds the cell under a point", () => {

@@ -9,7 +9,7 @@ describe("the link", () => {
 
   it("brings everything back", () => {
     const settings: Settings = {
-      text: "a & b = “ç” 日本 👩🏽‍🚀 #%",
+      texts: ["a & b = “ç” 日本 👩🏽‍🚀 #%", "", "three"],
       forced: "",
       view: "lines",
       level: "tokens",

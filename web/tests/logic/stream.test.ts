@@ -3,7 +3,7 @@ import { twigs } from "../../src/logic/beam";
 import { EventReader } from "../../src/logic/events";
 import { beginning, grown } from "../../src/logic/growing";
 import { picture, theAlignment } from "../../src/logic/picture";
-import { readTrace } from "../../src/logic/trace";
+import { readTrace, type WordsAxis } from "../../src/logic/trace";
 import { sampleTrace } from "../sample";
 
 describe("server-sent events", () => {
@@ -34,26 +34,28 @@ describe("server-sent events", () => {
 
 describe("a growing translation", () => {
   const whole = readTrace(sampleTrace());
+  const [source, target] = whole.axes as [WordsAxis, WordsAxis];
+  const outputOf = (trace: typeof whole) => trace.axes.at(-1) as WordsAxis;
 
   it("has a row more with each token, at word level too", () => {
-    let trace = beginning(whole.source);
+    let trace = beginning([source], "target");
     expect(picture(trace, theAlignment, "words", false)).toBeNull();
-    whole.target.tokens.forEach((token, step) => {
-      const text = [...whole.target.text].slice(0, token.end).join("");
+    target.tokens.forEach((token, step) => {
+      const text = [...target.text].slice(0, token.end).join("");
       const weights = Array.from(whole.alignment!.values.subarray(step * 9, step * 9 + whole.alignment!.columns));
       trace = grown(trace, { step, token: token.text, text, weights });
       expect(trace.alignment!.rows).toBe(step + 1);
     });
-    expect(trace.target.tokens.map((t) => t.word)).toEqual(whole.target.tokens.map((t) => t.word));
+    expect(outputOf(trace).tokens).toEqual(target.tokens);
     expect(picture(trace, theAlignment, "words", false)!.rows.map((r) => r.text)).toEqual(
-      whole.target.words.map((w) => w.text),
+      target.words.map((w) => w.text),
     );
   });
 
   it("grows without weights where the model has none", () => {
-    const trace = grown(beginning(whole.source), { step: 0, token: "▁le", text: "le" });
+    const trace = grown(beginning([source], "target"), { step: 0, token: "▁le", text: "le" });
     expect(trace.alignment).toBeUndefined();
-    expect(trace.target.text).toBe("le");
+    expect(outputOf(trace).text).toBe("le");
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { colourOf, css } from "../../src/logic/colour";
-import { groups, headRows, picture, shapeOf, theAlignment } from "../../src/logic/picture";
-import { beamSvg, escaped, headsSvg, linesSvg, matrixSvg } from "../../src/logic/svg";
+import { groups, headRows, picture, theAlignment } from "../../src/logic/picture";
+import { beamSvg, escaped, headsSvg, imageSvg, linesSvg, matrixSvg, textSvg } from "../../src/logic/svg";
 import { readTrace } from "../../src/logic/trace";
 import { trustLines } from "../../src/logic/trust_words";
-import { sampleTrace } from "../sample";
+import { captionTrace, documentTrace, sampleTrace, speechTrace } from "../sample";
 
 const measure = (text: string) => 8 * text.length;
 const code = '<script>alert("1")</script>';
@@ -31,9 +31,9 @@ describe("an exported picture", () => {
     expect(cells).toHaveLength(shown.rows.length * shown.columns.length);
   });
 
-  it("of heads has a row a layer, a column a head, and what they look at", () => {
+  it("of heads has a row for each layer, a column for each head, and what they look at", () => {
     const trace = readTrace(sampleTrace({ layers: 2, heads: 3 }));
-    const [group] = groups(trace.attentions.map(shapeOf));
+    const [group] = groups(trace);
     const svg = headsSvg(headRows(trace, group!), group!.title, "", "light", measure);
     expect(texts(svg)).toEqual(["Output looks at input", "Head 1", "Head 2", "Head 3", "Layer 1", "Layer 2"]);
     expect(svg.match(/(?<=<title>)Layer[^<]*/g)).toEqual(
@@ -54,7 +54,7 @@ describe("an exported picture", () => {
     );
   });
 
-  it("of a search has a box a hypothesis, each linked to what it continues", () => {
+  it("of a search has a box for each hypothesis, each linked to what it continues", () => {
     const { beam } = readTrace(sampleTrace({ beam: true }, "the cat", "la constitutionnalité"));
     const svg = beamSvg(beam, "", "light", measure);
     expect(texts(svg).filter((text) => /^Step|…$|end/.test(text))).toEqual([
@@ -73,6 +73,27 @@ describe("an exported picture", () => {
     expect(svg).toContain("<title>la cons\nscore -0.100</title>");
   });
 
+  it("of an image has it once for each word, darker where the word looked less", () => {
+    const shown = picture(readTrace(captionTrace()), theAlignment, "words", false)!;
+    const svg = imageSvg(shown, "", "light");
+    expect(texts(svg)).toEqual(["a", "brown", "dog", "on", "grass"]);
+    expect(svg.match(/<image /g)).toHaveLength(5);
+    expect(svg.match(/<rect x=/g)).toHaveLength(5 * 49);
+    expect(svg.match(/fill-opacity="0.000"/g)).toHaveLength(5); // the brightest place of each
+  });
+
+  it("of a sound has a scale of seconds", () => {
+    const shown = picture(readTrace(speechTrace()), theAlignment, "words", false)!;
+    const svg = matrixSvg(shown, "", "light", measure);
+    expect(texts(svg).slice(0, 3)).toEqual(["0.0 s", "0.5 s", "1.0 s"]);
+    expect(texts(svg).at(-1)).toBe("please");
+  });
+
+  it("of a text has the label and every word", () => {
+    const shown = picture(readTrace(documentTrace("so <b>good</b>")), theAlignment, "words", false)!;
+    expect(texts(textSvg(shown, "", "light", measure))).toEqual(["positive", "so", "&lt;b&gt;good&lt;/b&gt;"]);
+  });
+
   it("replaces what XML cannot hold", () => {
     expect(escaped("a\u0000b\ud800c😀")).toBe("a\ufffdb\ufffdc😀");
   });
@@ -83,12 +104,13 @@ describe("trust in words", () => {
     expect(trustLines({})).toEqual([]);
     const lines = trustLines(readTrace(sampleTrace({ trust: true })).trust!);
     expect(lines.map((l) => l.value)).toEqual(["0.41", "0.52", "0.60", "0.10", "0.20"]);
+    expect(lines.map((l) => l.random)).toEqual(["", "", "0.30", "0.40", ""]); // where there is a random order
     for (const { meaning } of lines) expect(meaning).toMatch(/^[A-Z].*\.$/);
   });
 
   it("says falls and rises as they are", () => {
-    expect(trustLines({ comprehensiveness: 0.4 })[0]!.meaning).toContain("falls by 40 points");
-    expect(trustLines({ sufficiency: -0.01 })[0]!.meaning).toContain("rises by 1 point of");
+    expect(trustLines({ comprehensiveness: 0.4 })[0]!.meaning).toContain("falls by 40 percentage points");
+    expect(trustLines({ sufficiency: -0.01 })[0]!.meaning).toContain("rises by 1 percentage point;");
     expect(trustLines({ sufficiency: 0 })[0]!.meaning).toContain("does not change");
   });
 });

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { attentionOptions, headCount, maxHead, picture, possibleChoice, theAlignment } from "../../src/logic/picture";
+import {
+  attentionOptions,
+  headCount,
+  maxHead,
+  picture,
+  possibleChoice,
+  possibleView,
+  theAlignment,
+  viewsOf,
+} from "../../src/logic/picture";
 import { reading, readRows } from "../../src/logic/reading";
-import { type Matrix, readTrace } from "../../src/logic/trace";
+import { type Axis, type Matrix, readTrace, type WordsAxis } from "../../src/logic/trace";
 import {
   at,
   entropy,
@@ -16,24 +25,27 @@ import {
   throughEncoder,
   thumbnail,
 } from "../../src/logic/weights";
-import { sampleTrace } from "../sample";
+import { captionTrace, documentTrace, entailmentTrace, sampleTrace, side, speechTrace } from "../sample";
 
 function matrixOf(...rows: number[][]): Matrix {
   return { rows: rows.length, columns: rows[0]!.length, values: Float32Array.from(rows.flat()) };
 }
 const sum = (of: Float32Array) => of.reduce((a, b) => a + b, 0);
 const trace = readTrace(sampleTrace({ layers: 3, heads: 2 }));
+const source = trace.axes[0] as WordsAxis;
 
 describe("labels", () => {
   it("are words or tokens, with or without the end", () => {
-    expect(labels(trace.source, "words", false).map((l) => l.text)).toEqual(trace.source.words.map((w) => w.text));
-    expect(labels(trace.source, "words", true).at(-1)).toMatchObject({ isEnd: true, text: "</s>" });
-    expect(labels(trace.source, "tokens", false)).toHaveLength(trace.source.tokens.length - 1);
-    expect(labels(trace.source, "words", false)[1]!.tokens).toEqual([1, 2]);
+    expect(labels(source, "words", false).map((l) => l.text)).toEqual(source.words.map((w) => w.text));
+    expect(labels(source, "words", true).at(-1)).toMatchObject({ kind: "end", text: "</s>" });
+    expect(labels(source, "tokens", false)).toHaveLength(source.tokens.length - 1);
+    expect(labels(source, "words", false)[1]!.tokens).toEqual([1, 2]);
   });
 
   it("keep a token of no word that is not the last", () => {
-    const text = {
+    const text: Axis = {
+      name: "source",
+      kind: "text",
       text: "a",
       tokens: [
         { text: "▁", begin: 0, end: 0, word: -1 },
@@ -41,16 +53,41 @@ describe("labels", () => {
       ],
       words: [{ text: "a", begin: 0, end: 1 }],
     };
-    expect(labels(text, "words", false).map((l) => [l.text, l.isEnd])).toEqual([
-      ["▁", false],
-      ["a", false],
+    expect(labels(text, "words", false).map((l) => [l.text, l.kind])).toEqual([
+      ["▁", "word"],
+      ["a", "word"],
     ]);
+  });
+
+  it("are pieces where a text has no spaces between words, unless words are asked for", () => {
+    const pieces = ["▁私", "は", "猫", "▁Heed"].map((text, i) => ({ text, begin: i, end: i + 1, word: i < 3 ? 0 : 1 }));
+    const words = [
+      { text: "私は猫", begin: 0, end: 3 },
+      { text: "Heed", begin: 4, end: 8 },
+    ];
+    const text: Axis = { name: "source", kind: "text", text: "私は猫 Heed", tokens: pieces, words };
+    expect(labels(text, "legible", false).map((l) => l.text)).toEqual(["私", "は", "猫", "Heed"]);
+    expect(labels(text, "words", false).map((l) => l.text)).toEqual(["私は猫", "Heed"]);
+    const spaced: Axis = { name: "source", kind: "text", ...side(["government", "letters"]) };
+    expect(labels(spaced, "legible", true)).toEqual(labels(spaced, "words", true));
+  });
+
+  it("of an image are its cells, of a sound stretches of seconds", () => {
+    const [image] = readTrace(captionTrace()).axes;
+    expect(labels(image!, "words", false)).toHaveLength(49);
+    expect(labels(image!, "words", false)[8]).toMatchObject({ kind: "place", text: "row 2, column 2", tokens: [8] });
+    const [sound] = readTrace(speechTrace()).axes;
+    const stretches = labels(sound!, "words", false);
+    expect(stretches).toHaveLength(107); // 320 frames in threes
+    expect(stretches[1]).toMatchObject({ text: "0.03–0.06 s", tokens: [3, 4, 5] });
+    expect(stretches.at(-1)).toMatchObject({ text: "3.18–3.20 s", tokens: [318, 319] });
+    expect(labels(sound!, "tokens", false)).toHaveLength(320);
   });
 });
 
 describe("merging", () => {
-  const tokens = [0, 1, 2].map((i) => ({ text: `${i}`, begin: i, end: i + 1, isEnd: false, tokens: [i] }));
-  const pair = { text: "01", begin: 0, end: 2, isEnd: false, tokens: [0, 1] };
+  const tokens = [0, 1, 2].map((i) => ({ text: `${i}`, begin: i, end: i + 1, kind: "word" as const, tokens: [i] }));
+  const pair = { text: "01", begin: 0, end: 2, kind: "word" as const, tokens: [0, 1] };
 
   it("sums what is looked at and averages what looks", () => {
     const weights = matrixOf([0.5, 0.25, 0.25], [0, 0.5, 0.5], [0.1, 0.2, 0.7]);
@@ -83,7 +120,7 @@ describe("rollout", () => {
   });
 
   it("keeps rows summing to one through encoder and alignment", () => {
-    const rolled = throughEncoder(trace.alignment!, trace.attentions)!;
+    const rolled = throughEncoder(trace.alignment!, trace.attentions, "source")!;
     for (let i = 0; i < rolled.rows; ++i) expect(sum(row(rolled, i))).toBeCloseTo(1, 3);
   });
 
@@ -91,17 +128,17 @@ describe("rollout", () => {
     const self = {
       name: "d",
       layer: 1,
-      rows: "target" as const,
-      columns: "target" as const,
+      rows: "target",
+      columns: "target",
       heads: [matrixOf([0, 0, 0], [0.4, 0, 0], [0.3, 0.5, 0])],
     };
-    const rolled = selfRollout([self], "target")!;
+    const rolled = selfRollout([self], "target", true)!;
     // Row 1 reads the begin and token 0; itself is token 0, whose column therefore gets the residual half.
     expect(Array.from(rolled.values, (x) => Number(x.toFixed(6)))).toEqual([0, 0, 0, 0.7, 0, 0, 0.15, 0.75, 0]);
   });
 
   it("is not offered without an encoder's attentions", () => {
-    expect(throughEncoder(trace.alignment!, [])).toBeNull();
+    expect(throughEncoder(trace.alignment!, [], "source")).toBeNull();
     const plain = readTrace(sampleTrace());
     expect(attentionOptions(plain).map((o) => o.value)).toEqual(["alignment"]);
     expect(attentionOptions(trace).map((o) => o.value)).toContain("rollout");
@@ -121,8 +158,8 @@ describe("choosing", () => {
 
   it("shows the encoder over its own words", () => {
     const self = picture(trace, { attention: "encoder.layer1.self", head: 1 }, "words", false)!;
-    expect([self.rowSide, self.columnSide]).toEqual(["source", "source"]);
-    expect(self.rows).toHaveLength(trace.source.words.length);
+    expect([self.rowName, self.columnName]).toEqual(["input", "input"]);
+    expect(self.rows).toHaveLength(source.words.length);
   });
 
   it("falls back where the trace has no such attention or head", () => {
@@ -131,6 +168,32 @@ describe("choosing", () => {
     expect(
       picture({ ...readTrace(sampleTrace()), alignment: undefined as never }, theAlignment, "words", false),
     ).toBeNull();
+  });
+});
+
+describe("views", () => {
+  it.each([
+    [sampleTrace({ layers: 1 }), ["matrix", "lines", "heads", "beam"]],
+    [captionTrace(), ["picture", "heads", "beam"]],
+    [speechTrace(), ["matrix", "heads", "beam"]],
+    [documentTrace(), ["text", "heads"]],
+    [entailmentTrace(), ["matrix", "lines", "heads"]],
+  ])("follow from the axes, case %#", (written, expected) => {
+    const read = readTrace(written);
+    expect(viewsOf(read, theAlignment)).toEqual(expected);
+    expect(possibleView(read, theAlignment, "heads")).toBe("heads");
+    expect(possibleView(read, theAlignment, "matrix")).toBe(expected[0]);
+  });
+
+  it("name the axes as a person would", () => {
+    const names = (written: object) => {
+      const { rowName, columnName } = picture(readTrace(written), theAlignment, "words", false)!;
+      return [rowName, columnName];
+    };
+    expect(names(sampleTrace())).toEqual(["output", "input"]);
+    expect(names(captionTrace())).toEqual(["output", "image"]);
+    expect(names(documentTrace())).toEqual(["label", "input"]);
+    expect(names(entailmentTrace())).toEqual(["hypothesis", "premise"]);
   });
 });
 

@@ -1,0 +1,186 @@
+// What a person gives to the model: one field for each of its inputs, and the button that asks.
+import type { App, GivenFile, State } from "../app";
+import { type InputInfo, isWritten, type ModelInfo } from "../client";
+import { element } from "../dom";
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const articles = { text: "A text", document: "A document", image: "An image", sound: "A sound" };
+
+interface Field {
+  readonly root: HTMLElement;
+  readonly text: string; // what was typed; empty for a file
+  readonly given: boolean;
+  focus(): void;
+  show(text: string, file: GivenFile | undefined): void;
+}
+
+class TextField implements Field {
+  readonly root: HTMLElement;
+  readonly #area: HTMLTextAreaElement;
+  #shown: string | null = null;
+
+  constructor(id: string, label: string, kind: "text" | "document", submit: () => void) {
+    this.#area = element("textarea", {
+      id,
+      rows: kind === "document" ? 8 : 2,
+      class: kind,
+      dir: "auto",
+      spellcheck: "false",
+      on: {
+        keydown: (event) => {
+          // A document has lines of its own.
+          const sends = event.key === "Enter" && (kind === "document" ? event.ctrlKey : !event.shiftKey);
+          if (!sends || event.isComposing) return;
+          event.preventDefault();
+          submit();
+        },
+      },
+    });
+    this.root = element("div", { class: "input-field" }, element("label", { for: id }, label), this.#area);
+  }
+
+  get text() {
+    return this.#area.value;
+  }
+
+  get given() {
+    return this.text.trim() !== "";
+  }
+
+  focus() {
+    this.#area.focus();
+  }
+
+  // What a person is typing is only replaced when another text is shown.
+  show(text: string) {
+    if (text !== this.#shown && text !== this.#area.value.trim()) this.#area.value = text;
+    this.#shown = text;
+  }
+}
+
+class FileField implements Field {
+  readonly root: HTMLElement;
+  readonly text = "";
+  readonly #file: HTMLInputElement;
+  readonly #thumbnail = element("img", { class: "given-image", alt: "The image that was given", hidden: true });
+  readonly #name = element("span", { class: "note" });
+  #shown: GivenFile | undefined;
+
+  constructor(id: string, label: string, kind: "image" | "sound", give: (file: File) => void) {
+    this.#file = element("input", {
+      id,
+      type: "file",
+      class: "unseen",
+      accept: kind === "image" ? "image/*" : "audio/*",
+      on: {
+        change: () => {
+          const file = this.#file.files?.[0];
+          if (file) give(file);
+          this.#file.value = "";
+        },
+      },
+    });
+    const choose = element("label", { for: id, class: "button" }, "Choose a file");
+    const chosen = element("div", { class: "given-file" }, this.#thumbnail, this.#file, choose, this.#name);
+    this.root = element("div", { class: "input-field" }, element("label", { for: id }, label), chosen);
+    this.show("", undefined);
+  }
+
+  get given() {
+    return this.#shown !== undefined;
+  }
+
+  focus() {
+    this.#file.focus();
+  }
+
+  show(_text: string, file: GivenFile | undefined) {
+    const isImage = file?.type.startsWith("image/") ?? false;
+    if (file !== this.#shown && isImage) this.#thumbnail.src = `data:${file!.type};base64,${file!.base64}`;
+    this.#shown = file;
+    this.#thumbnail.hidden = !isImage;
+    this.#name.textContent = file ? file.name : "Or drop one on the page.";
+  }
+}
+
+async function read(file: File): Promise<GivenFile> {
+  const address = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+  return { name: file.name, type: file.type, base64: address.slice(address.indexOf(",") + 1) };
+}
+
+export class Composer {
+  readonly root: HTMLFormElement;
+  readonly #app: App;
+  readonly #inputs = element("div", { class: "inputs" });
+  readonly #go = element("button", { type: "submit", class: "primary" });
+  readonly #stop: HTMLButtonElement;
+  #fields: Field[] = [];
+  #model: ModelInfo | undefined;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#stop = element("button", { type: "button", on: { click: () => app.stop() } }, "Stop");
+    const submit = (event: Event) => {
+      event.preventDefault();
+      const missing = this.#fields.find((field) => !field.given);
+      if (missing) missing.focus();
+      else app.run(this.#texts());
+    };
+    this.root = element(
+      "form",
+      { class: "composer", on: { submit } },
+      this.#inputs,
+      element("div", { class: "composer-buttons" }, this.#go, this.#stop),
+    );
+  }
+
+  #texts(): string[] {
+    return this.#fields.map((field) => field.text);
+  }
+
+  show(state: State) {
+    const model = this.#app.model(0);
+    this.root.hidden = state.server === "none" || !model;
+    if (!model) return;
+    if (JSON.stringify(model.inputs) !== JSON.stringify(this.#model?.inputs) || model.verb !== this.#model?.verb) {
+      this.#fields = model.inputs.map((input, i) => this.#make(model, input, i));
+      this.#inputs.replaceChildren(...this.#fields.map((field) => field.root));
+    }
+    this.#model = model;
+    this.#fields.forEach((field, i) => {
+      // A trace from a file says nothing about the fields.
+      if (state.opened.length === 0) field.show(state.settings.texts[i] ?? "", state.files[i]);
+    });
+    this.#go.textContent = capital(model.verb);
+    this.#stop.hidden = !state.answers.some((answer) => answer.asking);
+  }
+
+  #make(model: ModelInfo, input: InputInfo, i: number): Field {
+    const id = `input-${i}`;
+    const alone = model.inputs.length === 1;
+    const label = alone ? `${articles[input.kind]} to ${model.verb}` : capital(input.name);
+    if (input.kind === "text" || input.kind === "document") {
+      return new TextField(id, label, input.kind, () => this.root.requestSubmit());
+    }
+    return new FileField(id, label, input.kind, (file) => void this.#give(i, file));
+  }
+
+  async #give(input: number, file: File) {
+    this.#app.give(input, await read(file), this.#texts());
+  }
+
+  // Takes a file that was dropped on the page, if an input of the model is of its kind.
+  take(file: File): boolean {
+    const kinds = { image: "image", audio: "sound" } as Record<string, string>;
+    const kind = kinds[file.type.split("/")[0]!];
+    const place = (this.#model?.inputs ?? []).findIndex((input) => !isWritten(input) && input.kind === kind);
+    if (place < 0 || this.root.hidden) return false;
+    void this.#give(place, file);
+    return true;
+  }
+}
