@@ -14,7 +14,7 @@ namespace heed::cli {
 namespace {
 
 struct ServeOptions {
-  std::vector<std::string> models;
+  std::vector<std::string> models, languages;
   std::string token_file;
   double timeout = 30, client_timeout = 10, idle_timeout = 60;  // seconds
   int port = 8080;
@@ -43,6 +43,21 @@ std::string token(const ServeOptions& options) {
   return token;
 }
 
+// The models as they were named, with the languages that were given for them in the same order.
+std::vector<ModelSource> sources_of(const ServeOptions& options) {
+  std::vector<ModelSource> models;
+  for (const std::string& model : options.models) models.push_back(model_source(model));
+  require(options.languages.size() <= models.size(), "--languages: it was given {} times for {} models",
+          options.languages.size(), models.size());
+  for (std::size_t i = 0; i < options.languages.size(); ++i) {
+    const std::string& pair = options.languages[i];
+    if (pair.empty() || pair == "-") continue;
+    models[i].languages = split_languages(pair);
+    require(!models[i].languages.empty(), "--languages: {} is not of the form en-de", pair);
+  }
+  return models;
+}
+
 void write_log(const std::string& line) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line);
@@ -63,12 +78,11 @@ void run(const ServeOptions& options) {
   at_least_one("--max-connections", server.connections);
   at_least_one("--batch-sentences", service.batcher.sentences);
   require(service.threads >= 0, "--threads: it must be at least 0, not {}", service.threads);
-  service.jobs.batch_sentences = service.batcher.sentences;
+  service.work.batch_sentences = service.batcher.sentences;
   service.token = token(options);
   server.log = write_log;
   if (options.quiet) server.log = [](const std::string&) {};
-  std::vector<ModelSource> models;
-  for (const std::string& model : options.models) models.push_back(model_source(model));
+  const std::vector<ModelSource> models = sources_of(options);
 
   Server running(models, server);
   running.stop_at_signals();
@@ -82,13 +96,19 @@ void run(const ServeOptions& options) {
 }  // namespace
 
 void add_serve(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("serve", "Serve models over HTTP: a page, translations, traces");
+  CLI::App* command =
+      app.add_subcommand("serve", "Serve models over HTTP, of one job or of several: a page, answers, traces");
   const auto options = std::make_shared<ServeOptions>();
   ServerOptions& server = options->server;
   ServiceOptions& service = server.service;
   command->add_option("models", options->models, "Model folders, as FOLDER or NAME=FOLDER; the first is the default")
       ->required()
       ->type_name("MODEL");
+  command
+      ->add_option("--languages", options->languages,
+                   "Languages of a translation model, e.g. en-de; once per model, in their order ('-': not this one)")
+      ->type_name("FROM-TO")
+      ->allow_extra_args(false);
   command->add_option("--port,-p", options->port, "Port to listen at (0: one that is free, which is printed)")
       ->capture_default_str();
   command->add_option("--host", server.host, "Address to listen at; one that others can reach needs a token")
@@ -118,11 +138,14 @@ void add_serve(CLI::App& app) {
   command->footer(
       "Examples:\n"
       "  heed serve heed-demo/model                      # then open http://127.0.0.1:8080/\n"
-      "  heed serve en-de=models/a en-fr=models/b -p 0   # two models, named for their languages; any free port\n"
       "  curl http://127.0.0.1:8080/translate -H 'Content-Type: application/json' -d '{\"q\": \"a small house\"}'\n"
       "  curl http://127.0.0.1:8080/explain -d '{\"text\": \"a small house\", \"attentions\": true}'\n"
+      "  heed serve models/a models/headlines --languages en-de -p 0   # two jobs at once; any free port\n"
+      "  curl http://127.0.0.1:8080/summarise -d '{\"text\": \"a library of routines that read pictures\"}'\n"
       "  HEED_TOKEN=secret heed serve my-model --host 0.0.0.0 --allow-origin https://example.org\n"
-      "GET /openapi.json describes every path, docs/server.md explains them. SIGTERM finishes what is running.");
+      "Every job answers at the path of its verb. GET /openapi.json describes every path, docs/server.md explains "
+      "them.\n"
+      "SIGTERM finishes what is running.");
   command->callback([options] { run(*options); });
 }
 

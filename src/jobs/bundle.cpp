@@ -110,7 +110,7 @@ std::int32_t Bundle::label_number(const std::string& label) const {
 }
 
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
-                   const std::vector<Index>& widths, std::uint64_t seed) {
+                   const std::vector<Index>& widths, std::uint64_t seed, FirstValues values) {
   Bundle bundle;
   bundle.job = &job, bundle.system = &system, bundle.config = std::move(config), bundle.codes = std::move(codes);
   bundle.config->inputs = widths;
@@ -118,7 +118,7 @@ Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config>
     if (bundle.codes.inputs[i]) bundle.config->inputs[i] = bundle.codes.inputs[i]->size();
   bundle.config->outputs =
       bundle.codes.output ? bundle.codes.output->size() : static_cast<Index>(bundle.codes.labels.size());
-  make_model(bundle, FirstValues::drawn, seed);
+  make_model(bundle, values, seed);
   return bundle;
 }
 

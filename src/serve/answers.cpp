@@ -1,22 +1,52 @@
 #include "heed/serve/answers.h"
 
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
-
+#include "heed/jobs/variant.h"
+#include "heed/serve/body-inl.h"
 #include "heed/serve/content_policy.h"
 #include "heed/serve/documents.h"
+#include "heed/serve/tensors.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-HttpResponse json_answer(const Json& json) {
-  return {200, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+Json tensor_description(const std::string& name, const char* datatype) {
+  return {{"name", name}, {"datatype", datatype}, {"shape", {-1}}};
 }
 
-Json tensor_description(const char* name) { return {{"name", name}, {"datatype", "BYTES"}, {"shape", {-1}}}; }
+Json side_description(const JobSide& side) { return {{"name", side.name}, {"kind", name_of(side.kind)}}; }
+
+// What is known about a model beyond what every model has.
+void add_notes(Json& json, const ServedModel& model) {
+  if (!model.bundle().codes.labels.empty()) json["labels"] = model.bundle().codes.labels;
+  if (!model.languages().empty()) json["languages"] = model.languages();
+  if (!model.bundle().example.empty()) json["example"] = model.bundle().example;
+}
+
+Json description(const ServedModel& model) {
+  const Bundle& bundle = model.bundle();
+  Json inputs = Json::array(), attentions = Json::array();
+  for (const JobSide& input : bundle.job->inputs) inputs.push_back(side_description(input));
+  for (const TraceAttention& attention : model.attentions())
+    attentions.push_back(Json{{"name", attention.name},
+                              {"layer", attention.layer},
+                              {"heads", attention.weights.size(0)},
+                              {"rows", attention.rows},
+                              {"columns", attention.columns}});
+  Json json{{"name", model.name()},
+            {"job", bundle.job->name},
+            {"verb", bundle.job->verb},
+            {"system", bundle.system->name},
+            {"attention", attention_of(bundle)},
+            {"parameters", bundle.parameters->count()},
+            {"inputs", std::move(inputs)},
+            {"output", side_description(bundle.job->output)}};
+  add_notes(json, model);
+  json["attentions"] = std::move(attentions);
+  if (!model.normalisers().empty()) json["normalisers"] = model.normalisers();
+  return json;
+}
 
 }  // namespace
 
@@ -26,51 +56,33 @@ HttpResponse page_answer(std::string_view html) {
             std::string(html),
             "text/html; charset=utf-8",
             {{"Content-Security-Policy", content_policy(html)}, {"Referrer-Policy", "no-referrer"}}};
-  return {
-      200,
-      "This is a Heed server. Its page was not built in; its interface is at /openapi.json. For example:\n\n"
-      "  curl http://localhost:8080/translate -H 'Content-Type: application/json' -d '{\"q\": \"a small house\"}'\n",
-      "text/plain; charset=utf-8"};
+  return {200, "This is a Heed server. Its page was not built in; its interface is at /openapi.json.\n",
+          "text/plain; charset=utf-8"};
 }
 
 HttpResponse models_answer(const ModelShelf& models) {
   Json list = Json::array();
-  for (const auto& model : models.models()) {
-    Json attentions = Json::array();
-    for (const TraceAttention& attention : model->attentions())
-      attentions.push_back(Json{{"name", attention.name},
-                                {"layer", attention.layer},
-                                {"heads", attention.weights.size(0)},
-                                {"rows", attention.rows},
-                                {"columns", attention.columns}});
-    list.push_back(Json{{"name", model->name()},
-                        {"system", model->bundle()->name},
-                        {"attention", attention_of(*model->bundle())},
-                        {"parameters", model->bundle()->parameters->count()},
-                        {"attentions", std::move(attentions)}});
-  }
+  for (const auto& model : models.models()) list.push_back(description(*model));
   return json_answer(Json{{"models", std::move(list)}});
 }
 
-HttpResponse languages_answer(const ModelShelf& models) {
-  std::map<std::string, std::set<std::string>> targets;
-  for (const auto& model : models.models())
-    if (!model->source_language().empty()) targets[model->source_language()].insert(model->target_language());
-  Json list = Json::array();
-  for (const auto& [source, to] : targets) list.push_back(Json{{"code", source}, {"name", source}, {"targets", to}});
-  return json_answer(list);
-}
-
 HttpResponse server_answer() {
-  return json_answer(Json{{"name", "heed"}, {"version", heed_version()}, {"extensions", Json::array()}});
+  return json_answer(Json{{"name", "heed"}, {"version", heed_version()}, {"extensions", {"binary_tensor_data"}}});
 }
 
 HttpResponse model_answer(const ServedModel& model) {
+  const Job& job = *model.bundle().job;
+  Json inputs = Json::array(), outputs = Json::array({tensor_description(job.output.name, "BYTES")});
+  for (const JobSide& input : job.inputs) inputs.push_back(tensor_description(input.name, "BYTES"));
+  if (job.gives_label()) outputs.push_back(tensor_description(kProbability, "FP32"));
+  Json parameters{{"job", job.name}};
+  add_notes(parameters, model);
   return json_answer(Json{{"name", model.name()},
                           {"versions", {"1"}},
-                          {"platform", "heed_" + model.bundle()->name},
-                          {"inputs", Json::array({tensor_description("text")})},
-                          {"outputs", Json::array({tensor_description("translation")})}});
+                          {"platform", "heed_" + model.bundle().system->name},
+                          {"inputs", std::move(inputs)},
+                          {"outputs", std::move(outputs)},
+                          {"parameters", std::move(parameters)}});
 }
 
 HttpResponse model_ready_answer(const ServedModel& model) {

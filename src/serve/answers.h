@@ -12,8 +12,6 @@ namespace heed {
 // The page, under a policy that lets it load and send nothing elsewhere; a few words where there is none.
 HttpResponse page_answer(std::string_view html);
 HttpResponse models_answer(const ModelShelf& models);
-// LibreTranslate's list: languages and what each is translated to.
-HttpResponse languages_answer(const ModelShelf& models);
 // KServe v2: of the server, of a model.
 HttpResponse server_answer();
 HttpResponse model_answer(const ServedModel& model);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "heed/serve/base64.h"
+
 namespace heed {
 namespace {
 
@@ -54,18 +56,6 @@ std::array<std::uint8_t, 32> sha256(std::string_view text) {
   std::array<std::uint8_t, 32> digest;
   for (std::size_t i = 0; i < 32; ++i) digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
   return digest;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += i + k > bytes.size() ? '=' : digits[group >> (18 - 6 * k) & 63];
-  }
-  return text;
 }
 
 std::string content_policy(std::string_view html) {

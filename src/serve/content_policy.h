@@ -9,7 +9,6 @@ namespace heed {
 
 // SHA-256 (FIPS 180-4).
 std::array<std::uint8_t, 32> sha256(std::string_view text);
-std::string base64(std::string_view bytes);
 
 // The Content-Security-Policy of a page that is one file: its own inline scripts may run, by their hashes, and nothing
 // else; it may talk to its own server and to nobody else.

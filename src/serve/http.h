@@ -15,6 +15,7 @@ struct HttpRequest {
   std::string method, target;  // "POST", "/v2/models/demo/infer?x=1"
   std::string body;
   std::string content_type, accept, authorization, origin, host;
+  std::string tensor_header;  // Inference-Header-Content-Length: bytes of a body before its binary tensors
 };
 
 struct HttpResponse {

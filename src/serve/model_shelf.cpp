@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "heed/attention/parts.h"
 #include "heed/base/one_thread.h"
 #include "heed/base/spelling.h"
-#include "heed/jobs/explain.h"
+#include "heed/jobs/variant.h"
 #include "heed/serve/http.h"
 
 namespace heed {
@@ -13,32 +12,9 @@ namespace {
 
 constexpr std::size_t kVariants = 4;  // each has a copy of the weights
 
-bool is_language(std::string_view text) {
-  return text.size() >= 2 && text.size() <= 3 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-VisitFields fields_of(Config& config) {
-  return [&config](Fields& field) { config.visit(field); };
-}
-
-std::string value_of(const TranslationBundle& bundle, const char* name) {
-  for (const FieldDescription& field : describe_fields(fields_of(*bundle.config)))
-    if (field.name == name) return field.value;
-  return "";
-}
-
-std::vector<TraceAttention> attentions_in(const std::shared_ptr<const TranslationBundle>& bundle) {
-  ExplainOptions options;
-  options.attentions = true;
-  const std::vector<std::string> nothing{""};
-  return Explainer(bundle, "").explain_given(nothing, nothing, options).front().attentions;
-}
-
-TranslatorOptions translator_options(int threads) {
-  TranslatorOptions options;
-  options.threads = threads;
-  return options;
+std::vector<std::string> languages_of(const ModelSource& source, const Bundle& bundle) {
+  if (!source.languages.empty()) return source.languages;
+  return bundle.languages.empty() ? split_languages(source.name) : bundle.languages;
 }
 
 }  // namespace
@@ -48,9 +24,7 @@ ModelSource model_source(const std::string& argument) {
   ModelSource source;
   if (equals == std::string::npos) {
     source.folder = argument;
-    std::filesystem::path whole = source.folder.lexically_normal();
-    if (!whole.has_filename()) whole = whole.parent_path();
-    source.name = whole.filename().string();
+    source.name = name_of_folder(source.folder);
     if (source.name == "." || source.name == "..")
       source.name = std::filesystem::weakly_canonical(source.folder).filename().string();
   } else {
@@ -66,63 +40,35 @@ ModelSource model_source(const std::string& argument) {
   return source;
 }
 
-std::shared_ptr<const TranslationBundle> with_normaliser(const TranslationBundle& bundle, const std::string& name) {
-  std::vector<std::string> known;
-  for (const PartEntry<Normaliser>& entry : RegisterNormaliser::entries()) known.push_back(entry.name);
-  std::sort(known.begin(), known.end());
-  require(std::find(known.begin(), known.end(), name) != known.end(), "there is no normaliser {}{}", name,
-          did_you_mean(name, known));
-  const System& system = system_named(bundle.name);
-  std::unique_ptr<Config> config = system.config(system.presets.front());
-  for (const FieldDescription& field : describe_fields(fields_of(*bundle.config)))
-    set_field(fields_of(*config), field.name, field.value, bundle.name);
-  require(set_field(fields_of(*config), "normaliser", name, bundle.name), "{} has no normaliser that can be exchanged",
-          bundle.name);
-  TranslationBundle changed = make_translation(bundle.name, std::move(config), bundle.source, bundle.target, 1);
-  const auto &from = bundle.parameters->entries(), &to = changed.parameters->entries();
-  const bool fits = std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const auto& a, const auto& b) {
-    return a.name == b.name && a.var.shape() == b.var.shape();
-  });
-  require(fits, "{} has parameters of its own, or takes some away: the weights of the model do not fit", name);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const Tensor values = from[i].var.value().contiguous();
-    std::copy_n(values.data(), values.size(), changed.parameters->entries()[i].var.value().data());
-  }
-  return std::make_shared<const TranslationBundle>(std::move(changed));
-}
-
-std::string attention_of(const TranslationBundle& bundle) {
-  const std::string score = value_of(bundle, "score");
-  if (score.empty()) return "";
-  return fmt::format("{} × {} × {}", score, value_of(bundle, "window"), value_of(bundle, "normaliser"));
-}
-
 ServedModel::ServedModel(const ModelSource& source, int threads)
-    : name_(source.name),
-      bundle_(std::make_shared<const TranslationBundle>(
-          load_translation(ModelFolder(source.folder), FolderWeights::trained))),
-      attentions_(attentions_in(bundle_)),
-      translator_(bundle_, translator_options(threads), [](const std::string&) {}) {
-  const std::size_t dash = name_.find('-');
-  if (dash == std::string::npos) return;
-  const std::string from = name_.substr(0, dash), to = name_.substr(dash + 1);
-  if (is_language(from) && is_language(to)) source_language_ = from, target_language_ = to;
+    : ServedModel(source,
+                  std::make_shared<const Bundle>(load_bundle(ModelFolder(source.folder), FolderWeights::trained)),
+                  threads) {}
+
+ServedModel::ServedModel(const ModelSource& source, std::shared_ptr<const Bundle> bundle, int threads)
+    : threads_(threads),
+      bundle_(std::move(bundle)),
+      runner_(make_runner(bundle_, source.name)),
+      languages_(languages_of(source, *bundle_)),
+      normalisers_(other_normalisers(*bundle_)) {}
+
+std::unique_ptr<Runner> ServedModel::make_runner(std::shared_ptr<const Bundle> bundle, const std::string& name) const {
+  return std::make_unique<Runner>(std::move(bundle), name, threads_, [](const std::string&) {});
 }
 
-std::shared_ptr<const TranslationBundle> ServedModel::variant(const std::string& normaliser) {
-  if (normaliser.empty() || normaliser == value_of(*bundle_, "normaliser")) return bundle_;
+Runner& ServedModel::variant(const std::string& normaliser) {
+  if (normaliser.empty() || normaliser == normaliser_of(*bundle_)) return *runner_;
   const auto known =
       std::find_if(variants_.begin(), variants_.end(), [&](const auto& each) { return each.first == normaliser; });
-  if (known != variants_.end()) return known->second;
-  std::shared_ptr<const TranslationBundle> changed;
+  if (known != variants_.end()) return *known->second;
+  std::shared_ptr<const Bundle> changed;
   try {
     changed = with_normaliser(*bundle_, normaliser);
   } catch (const Error& error) {
     refuse(422, "normaliser: {}", error.what());
   }
   if (variants_.size() == kVariants) variants_.erase(variants_.begin());
-  variants_.emplace_back(normaliser, changed);
-  return changed;
+  return *variants_.emplace_back(normaliser, make_runner(std::move(changed), name())).second;
 }
 
 ModelShelf::ModelShelf(const std::vector<ModelSource>& sources, int threads) {
@@ -150,19 +96,21 @@ ServedModel& ModelShelf::named(const std::string& name) const {
   refuse(404, "there is no model {}{}", name.substr(0, 80), did_you_mean(name.substr(0, 80), known));
 }
 
-ServedModel& ModelShelf::between(const std::string& source, const std::string& target) const {
-  bool any = false;
-  for (const auto& model : models_) {
-    if (model->target_language().empty()) continue;
-    any = true;
-    const bool from = source.empty() || source == "auto" || source == model->source_language();
-    const bool to = target.empty() || target == model->target_language();
-    if (from && to) return *model;
-  }
-  if (any)
-    refuse(400, "no model translates from {} to {}; GET /languages lists those there are", source.substr(0, 20),
-           target.substr(0, 20));
-  return *models_.front();
+std::vector<ServedModel*> ModelShelf::of_job(const Job& job) const {
+  std::vector<ServedModel*> list;
+  for (const auto& model : models_)
+    if (model->bundle().job == &job) list.push_back(model.get());
+  return list;
+}
+
+ServedModel& ModelShelf::named_of_job(const Job& job, const std::string& name) const {
+  const std::vector<ServedModel*> list = of_job(job);
+  if (list.empty()) refuse(404, "no model here is for {}; GET /models lists those there are", job.name);
+  if (name.empty()) return *list.front();
+  ServedModel& model = named(name);
+  if (model.bundle().job != &job)
+    refuse(400, "{} is for {}, not for {}", model.name(), model.bundle().job->name, job.name);
+  return model;
 }
 
 }  // namespace heed

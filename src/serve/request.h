@@ -1,73 +1,22 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "heed/base/real.h"
 #include "heed/serve/http.h"
+#include "heed/serve/inputs.h"
 
 // What a client asks for, read from what it sent. Nothing here knows a socket or a model; every fault is an HttpError
-// with its status and a reason. No text of a request is ever used as the name of a file.
+// with its status and a reason.
 
 namespace heed {
 
-struct RequestLimits {
-  Index text = 5000;  // characters of one text
-  Index texts = 256;  // texts of one request
-  Index beam = 16;    // hypotheses
-  Index alternatives = 8;
-};
-
-enum class Route {
-  page,
-  models,
-  explain,
-  translate,
-  languages,
-  live,
-  ready,
-  server,
-  model,
-  model_ready,
-  infer,
-  metrics,
-  openapi,
-  trace_schema,
-};
-
-struct RouteEntry {
-  Route route;
-  const char* method;
-  const char* path;  // as OpenAPI writes it: "/v2/models/{model}"
-  bool open;         // answered without the token
-};
-// docs/openapi.json describes the same; a test compares them.
-std::span<const RouteEntry> routes();
-
-struct RoutedRequest {
-  const RouteEntry* entry;
-  std::string model;  // of a path that names one
-};
-// 404 if there is no such path, 405 if it does not take the method. HEAD goes where GET goes.
-RoutedRequest route_of(const HttpRequest& request);
-
-// What LibreTranslate's clients send, as JSON or as a form.
-struct TranslateRequest {
-  std::string model;  // empty: chosen by the languages
-  std::string source = "auto", target;
-  std::vector<std::string> texts;
-  bool list = false;  // texts came as a list and go back as one
-  Index alternatives = 0;
-};
-TranslateRequest translate_request(const HttpRequest& request, const RequestLimits& limits);
-
 struct ExplainRequest {
-  std::string model;  // empty: the first
-  std::string text;
-  std::optional<std::string> target;  // a translation that is given instead of searched
+  std::string model;                  // empty: the first
+  std::vector<SentInput> inputs;      // each with one value; "text" may stand for the only one
+  std::optional<std::string> target;  // an output that is given instead of searched
   Index beam = 5;
   bool attentions = false, alternatives = false, trust = false;
   std::string normaliser;  // instead of the model's own; empty: that
@@ -75,16 +24,16 @@ struct ExplainRequest {
 };
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits);
 
-// The Open Inference Protocol (KServe v2): one tensor "text" of BYTES.
-struct InferRequest {
-  std::string id;
-  std::vector<std::string> texts;
-  std::vector<Index> shape;
+// What is sent to the path of a job's verb: inputs by their names, each a value or a list of values.
+struct VerbRequest {
+  std::string model;  // empty: the first of the job
+  std::vector<SentInput> inputs;
 };
-InferRequest infer_request(const HttpRequest& request, const RequestLimits& limits);
+VerbRequest verb_request(const HttpRequest& request);
 
-// The token of a request: "Authorization: Bearer TOKEN", or "api_key" in a body of LibreTranslate's kind. Empty: none.
-std::string token_of(const HttpRequest& request);
+// The token of a request: "Authorization: Bearer TOKEN", or else the field of the body, if that has a name. Empty:
+// none.
+std::string token_of(const HttpRequest& request, const std::string& field = "");
 // Whether the two are the same, in a time that does not tell where they differ.
 bool same_token(std::string_view a, std::string_view b);
 

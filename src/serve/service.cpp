@@ -71,7 +71,9 @@ void Service::answer(const HttpRequest& request, const std::shared_ptr<HttpReply
     admit(request, *reply);
     if (request.method == "OPTIONS") return reply->send(preflight(request));
     const RoutedRequest routed = route_of(request);
-    if (!options_.token.empty() && !routed.entry->open && !same_token(token_of(request), options_.token))
+    const HttpAdapter* adapter = routed.entry->adapter;
+    if (!options_.token.empty() && !routed.entry->open &&
+        !same_token(token_of(request, adapter ? adapter->token_field : ""), options_.token))
       refuse(401, "a token is needed: send 'Authorization: Bearer TOKEN'");
     answer_route(request, routed, reply);
   } catch (const HttpError& error) {
@@ -89,7 +91,6 @@ void Service::answer_route(const HttpRequest& request, const RoutedRequest& rout
   switch (routed.entry->route) {
     case Route::page: return reply->send(page_);
     case Route::models: return reply->send(models_answer(models_));
-    case Route::languages: return reply->send(languages_answer(models_));
     case Route::live: return reply->send({200, "{\"live\":true}\n"});
     case Route::ready:
       if (finishing_) refuse(503, "the server is shutting down");
@@ -104,27 +105,32 @@ void Service::answer_route(const HttpRequest& request, const RoutedRequest& rout
     case Route::openapi: return reply->send({200, std::string(openapi_json())});
     case Route::trace_schema:
       return reply->send({200, std::string(trace_schema_json()), "application/schema+json; charset=utf-8"});
-    case Route::translate: {
-      const TranslateRequest translate = translate_request(request, options_.limits);
-      ServedModel& model = translate.model.empty() ? models_.between(translate.source, translate.target)
-                                                   : models_.named(translate.model);
-      return submit(translate_job(model, translate, options_.jobs, reply));
-    }
     case Route::explain: {
       ExplainRequest explain = explain_request(request, options_.limits);
       ServedModel& model = models_.named(explain.model);
-      return submit(explain_job(model, std::move(explain), options_.jobs, reply));
+      return submit(explain_work(model, std::move(explain), options_.limits, options_.work, reply));
     }
     case Route::infer: {
       ServedModel& model = models_.named(routed.model);
-      return submit(infer_job(model, infer_request(request, options_.limits), options_.jobs, reply));
+      const InferRequest infer = infer_request(request, options_.limits);
+      return submit(infer_work(model, infer, options_.limits, options_.work, reply));
+    }
+    case Route::verb: {
+      VerbRequest verb = verb_request(request);
+      ServedModel& model = models_.named_of_job(*routed.entry->job, verb.model);
+      return submit(verb_work(model, std::move(verb), options_.limits, options_.work, reply));
+    }
+    case Route::adapter: {
+      const AdapterCall call{request, *routed.entry->job, models_, options_.limits, options_.work, reply};
+      if (std::shared_ptr<Work> work = routed.entry->adapter->answer(call)) submit(std::move(work));
+      return;
     }
   }
 }
 
-void Service::submit(std::shared_ptr<ServiceJob> job) {
+void Service::submit(std::shared_ptr<Work> work) {
   if (finishing_) refuse(503, "the server is shutting down");
-  switch (batcher_.submit(std::move(job))) {
+  switch (batcher_.submit(std::move(work))) {
     case Batcher::Taken::yes: return;
     case Batcher::Taken::full:
       refuse(429, "too many requests are waiting ({}); try again in a moment", options_.batcher.queue);
@@ -134,34 +140,34 @@ void Service::submit(std::shared_ptr<ServiceJob> job) {
 
 void Service::work(const Batcher::Items& items) {
   limit_threads(options_.threads);
-  std::vector<ServiceJob*> jobs;
-  for (const auto& item : items) jobs.push_back(static_cast<ServiceJob*>(item.get()));
+  std::vector<Work*> together;
+  for (const auto& item : items) together.push_back(static_cast<Work*>(item.get()));
   const auto began = std::chrono::steady_clock::now();
-  const JobCount count = run(jobs);
+  const WorkCount count = run(together);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-  metrics_.count_batch(static_cast<Index>(jobs.size()), count.sentences, count.words, taken.count());
+  metrics_.count_batch(static_cast<Index>(together.size()), count.sentences, count.words, taken.count());
 }
 
-// What one job of a batch causes is told to that one alone: after a fault each is run by itself.
-JobCount Service::run(const std::vector<ServiceJob*>& jobs) {
+// What one request of a batch causes is told to that one alone: after a fault each is run by itself.
+WorkCount Service::run(const std::vector<Work*>& together) {
   try {
-    return jobs.front()->run(jobs);
+    return together.front()->run(together);
   } catch (const std::exception& error) {
-    JobCount total;
-    if (jobs.size() > 1) {
-      for (ServiceJob* job : jobs) {
-        if (!job->wanted()) continue;
-        const JobCount count = run({job});
+    WorkCount total;
+    if (together.size() > 1) {
+      for (Work* work : together) {
+        if (!work->wanted()) continue;
+        const WorkCount count = run({work});
         total.sentences += count.sentences;
         total.words += count.words;
       }
     } else if (const auto* http = dynamic_cast<const HttpError*>(&error); http != nullptr) {
-      jobs.front()->reply().send(error_response(http->status(), http->what()));
+      together.front()->reply().send(error_response(http->status(), http->what()));
     } else if (dynamic_cast<const Error*>(&error) != nullptr) {
-      jobs.front()->reply().send(error_response(422, error.what()));
+      together.front()->reply().send(error_response(422, error.what()));
     } else {
       log_(fmt::format("unexpected: {}", error.what()));
-      jobs.front()->reply().send(
+      together.front()->reply().send(
           error_response(500, "something went wrong that should not; the server's log says what"));
     }
     return total;

@@ -8,17 +8,18 @@
 
 #include "heed/serve/batcher.h"
 #include "heed/serve/http.h"
-#include "heed/serve/job.h"
 #include "heed/serve/metrics.h"
 #include "heed/serve/model_shelf.h"
 #include "heed/serve/request.h"
+#include "heed/serve/routes.h"
+#include "heed/serve/work.h"
 
 namespace heed {
 
 struct ServiceOptions {
   RequestLimits limits = {};
   BatcherOptions batcher = {};
-  JobOptions jobs = {};
+  WorkOptions work = {};
   std::string token = {};                 // empty: none is asked for
   std::vector<std::string> origins = {};  // of pages elsewhere that may use the server; "*": all
   int threads = 0;                        // 0: all
@@ -44,9 +45,9 @@ class Service {
   void admit(const HttpRequest& request, HttpReply& reply) const;
   HttpResponse preflight(const HttpRequest& request) const;
   void answer_route(const HttpRequest& request, const RoutedRequest& routed, const std::shared_ptr<HttpReply>& reply);
-  void submit(std::shared_ptr<ServiceJob> job);
+  void submit(std::shared_ptr<Work> work);
   void work(const Batcher::Items& items);
-  JobCount run(const std::vector<ServiceJob*>& jobs);
+  WorkCount run(const std::vector<Work*>& together);
 
   const ServiceOptions options_;
   const std::function<void(const std::string&)> log_;

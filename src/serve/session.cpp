@@ -1,7 +1,9 @@
 #include <boost/asio/write.hpp>
 #include <sstream>
 
+#include "heed/serve/routes.h"
 #include "heed/serve/session-inl.h"
+#include "heed/serve/tensors.h"
 
 namespace heed {
 namespace {
@@ -156,7 +158,8 @@ void Session::take() {
                       .accept = field(http::field::accept),
                       .authorization = field(http::field::authorization),
                       .origin = field(http::field::origin),
-                      .host = field(http::field::host)};
+                      .host = field(http::field::host),
+                      .tensor_header = text_of(message[kTensorHeader])};
   began_ = std::chrono::steady_clock::now();
   method_ = request.method;
   route_ = route_name(request);

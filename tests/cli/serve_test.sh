@@ -38,11 +38,15 @@ ends() {  # with code 0, after the signal $1
   grep -q 'All requests are answered' said || fault "SIG$1: it does not say that it has ended"
 }
 
-serve en-de=model model
+serve en-de=model model named=model --languages - --languages cs-da
 ask 'GET /v2/health/ready'
 expect 'ready' 'HTTP/1.1 200 OK' '{"ready":true}'
 ask 'GET /models'
 expect 'models' '"name":"en-de"' '"name":"model"' '"system":"transformer"'
+ask 'GET /languages'
+expect 'languages' '"code":"en"' '"targets":["de"]' '"code":"cs"' '"targets":["da"]'
+ask 'POST /translate' '{"q": "the old dog", "target": "xx"}'
+expect 'unknown language' 'HTTP/1.1 400 Bad Request' 'xx is not supported'
 ask 'POST /translate' '{"q": "the old dog"}'
 expect 'translate' 'HTTP/1.1 200 OK' '{"translatedText":"'
 ask 'POST /explain' '{"text": "the old dog"}'
@@ -65,6 +69,8 @@ fails 1 'can be reached from other machines' serve model --host 0.0.0.0 --port 0
 fails 1 'is no address' serve model --host here --port 0
 fails 1 'two models have the name model' serve model other/../model --port 0
 fails 1 'NAME=FOLDER' serve '=model' --port 0
+fails 1 '--languages: english is not of the form en-de' serve model --languages english --port 0
+fails 1 '--languages: it was given 2 times for 1 models' serve model --languages en-de --languages en-fr --port 0
 fails 1 '--max-queue: it must be at least 1' serve model --max-queue 0
 fails 1 '--timeout: it must be from 0.001' serve model --timeout 0
 fails 1 '--port: 70000' serve model --port 70000
@@ -75,5 +81,5 @@ cp -r model damaged
 head -c 1000 model/model.safetensors >damaged/model.safetensors
 fails 1 'damaged/model.safetensors: ' serve model damaged --port 0
 "$heed" serve --help >output
-expect 'serve --help' 'Examples:' '--max-body' '--max-text' '--max-queue' '--timeout' '--threads' '--batch-sentences' 'curl'
+expect 'serve --help' 'Examples:' '--max-body' '--max-text' '--max-queue' '--timeout' '--threads' '--batch-sentences' '--languages' 'curl' '/summarise'
 [ $faults -eq 0 ]

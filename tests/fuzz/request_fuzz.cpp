@@ -6,7 +6,11 @@
 #include <string_view>
 
 #include "heed/base/utf8.h"
+#include "heed/jobs/job.h"
+#include "heed/serve/libre_translate.h"
 #include "heed/serve/request.h"
+#include "heed/serve/routes.h"
+#include "heed/serve/tensors.h"
 
 namespace {
 
@@ -29,6 +33,7 @@ heed::HttpRequest request_in(std::string_view bytes) {
     if (name == "Authorization") request.authorization = line;
     if (name == "Origin") request.origin = line;
     if (name == "Host") request.host = line;
+    if (name == heed::kTensorHeader) request.tensor_header = line;
   }
   request.body = bytes;
   return request;
@@ -50,6 +55,20 @@ void attempt(const Read& read) {
   }
 }
 
+// What is taken for a job's inputs is whole samples within the limits.
+void check_inputs(const std::vector<heed::SentInput>& inputs, const heed::RequestLimits& limits) {
+  for (const heed::Job& job : heed::jobs())
+    attempt([&] {
+      const auto samples = heed::sent_samples(job, inputs, limits);
+      if (static_cast<heed::Index>(samples.size()) > limits.texts) std::abort();
+      for (const heed::SentSample& sample : samples) {
+        if (sample.size() != job.inputs.size()) std::abort();
+        for (const heed::SentValue& value : sample)
+          if (!value.is_file) check_texts({value.bytes}, limits);
+      }
+    });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -60,16 +79,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   attempt([&] {
     const heed::ExplainRequest explain = heed::explain_request(request, limits);
     if (explain.beam < 1 || explain.beam > limits.beam) std::abort();
-    check_texts({explain.text, explain.target.value_or("")}, limits);
+    check_texts({explain.target.value_or("")}, limits);
+    for (const heed::SentInput& input : explain.inputs)
+      if (input.values.size() != 1) std::abort();
+    check_inputs(explain.inputs, limits);
   });
+  attempt([&] { check_inputs(heed::verb_request(request).inputs, limits); });
   attempt([&] {
     const heed::InferRequest infer = heed::infer_request(request, limits);
-    check_texts(infer.texts, limits);
-    heed::Index count = 1;
-    for (const heed::Index size_of_axis : infer.shape) count *= size_of_axis;
-    if (count != static_cast<heed::Index>(infer.texts.size())) std::abort();
+    for (const heed::SentTensor& tensor : infer.inputs) {
+      heed::Index count = 1;
+      for (const heed::Index size_of_axis : tensor.shape) count *= size_of_axis;
+      if (count != static_cast<heed::Index>(tensor.elements.size())) std::abort();
+    }
+    heed::asked_outputs(infer, {"translation", "probability"});
   });
-  attempt([&] { heed::same_token(heed::token_of(request), "token"); });
+  attempt([&] { heed::same_token(heed::token_of(request, "api_key"), "token"); });
   heed::same_origin(request.origin, request.host);
   if (heed::host_name(request.host).size() > request.host.size()) std::abort();
   return 0;

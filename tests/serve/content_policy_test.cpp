@@ -22,14 +22,6 @@ TEST(ContentPolicy, Sha256) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(ContentPolicy, Base64) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foo"), "Zm9v");
-  EXPECT_EQ(base64("foobar\xff"), "Zm9vYmFy/w==");
-}
-
 TEST(ContentPolicy, LetsThePagesOwnScriptsRunAndNothingElse) {
   const std::string policy = content_policy("<html><script type=\"module\">abc</script><p><script></script>");
   EXPECT_NE(policy.find("default-src 'none'; script-src 'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=' "

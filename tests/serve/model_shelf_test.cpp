@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/parts.h"
 #include "serve/running_server.h"
 #include "support/messages.h"
 
@@ -23,18 +22,25 @@ TEST(ModelSource, IsNamedOrTakesItsFoldersName) {
   EXPECT_NE(message_of([] { model_source("=models"); }).find("NAME=FOLDER"), std::string::npos);
 }
 
-TEST(ModelShelf, FindsModelsByNameAndByLanguages) {
+TEST(ModelShelf, FindsModelsByNameAndByJob) {
   const TemporaryFolder folder;
-  const std::filesystem::path model = make_rnnsearch(folder.path(), "model");
-  const ModelShelf shelf({{"en-de", model}, {"en-fr", model}, {"demo", model}}, 1);
-  EXPECT_EQ(shelf.named("").name(), "en-de");
+  const std::filesystem::path model = make_rnnsearch(folder.path(), "model"),
+                              brief = make_rnnsearch(folder.path(), "brief", "summarisation");
+  const ModelShelf shelf({{"one", model}, {"brief", brief}, {"demo", model}}, 1);
+  EXPECT_EQ(shelf.named("").name(), "one");
   EXPECT_EQ(shelf.named("demo").name(), "demo");
   EXPECT_EQ(message_of([&] { shelf.named("dmo"); }), "there is no model dmo; did you mean demo?");
-  EXPECT_EQ(shelf.between("en", "fr").name(), "en-fr");
-  EXPECT_EQ(shelf.between("auto", "de").name(), "en-de");
-  EXPECT_EQ(message_of([&] { shelf.between("en", "xx"); }),
-            "no model translates from en to xx; GET /languages lists those there are");
-  EXPECT_EQ(ModelShelf({{"demo", model}}, 1).between("en", "xx").name(), "demo");
+  const Job &translation = job_named("translation"), &summarisation = job_named("summarisation");
+  EXPECT_EQ(shelf.of_job(translation).size(), 2u);
+  EXPECT_EQ(shelf.named_of_job(translation, "").name(), "one");
+  EXPECT_EQ(shelf.named_of_job(translation, "demo").name(), "demo");
+  EXPECT_EQ(shelf.named_of_job(summarisation, "").name(), "brief");
+  EXPECT_EQ(message_of([&] { shelf.named_of_job(translation, "brief"); }),
+            "brief is for summarisation, not for translation");
+  EXPECT_EQ(message_of([&] {
+              ModelShelf({{"one", model}}, 1).named_of_job(summarisation, "");
+            }),
+            "no model here is for summarisation; GET /models lists those there are");
   EXPECT_EQ(message_of([&] {
               ModelShelf({{"a", model}, {"a", model}}, 1);
             }),
@@ -45,41 +51,36 @@ TEST(ModelShelf, FindsModelsByNameAndByLanguages) {
             std::string::npos);
 }
 
-TEST(ModelShelf, DescribesItsAttention) {
+TEST(ModelShelf, LanguagesAreGivenOrTrainedOrNamed) {
   const TemporaryFolder folder;
-  const ModelShelf shelf({{"r", make_rnnsearch(folder.path(), "r")}, {"t", make_transformer(folder.path(), "t")}}, 1);
-  EXPECT_EQ(attention_of(*shelf.named("r").bundle()), "additive × global × softmax");
-  EXPECT_EQ(attention_of(*shelf.named("t").bundle()), "");
-  ASSERT_EQ(shelf.named("r").attentions().size(), 1u);
-  EXPECT_EQ(shelf.named("r").attentions().front().weights.size(0), 1);
-  std::vector<std::string> names;
-  for (const TraceAttention& attention : shelf.named("t").attentions()) {
-    names.push_back(attention.name);
-    EXPECT_EQ(attention.weights.size(0), 2);
-  }
-  EXPECT_EQ(names.size(), 5u);  // the encoder's layer has one, each of the decoder's two has two
+  const std::filesystem::path plain = make_rnnsearch(folder.path(), "plain"),
+                              noted = make_rnnsearch(folder.path(), "noted", "translation",
+                                                     R"({"options": {"languages": "cs-da"}, "example": ["a b"]})");
+  using Languages = std::vector<std::string>;
+  const ModelShelf shelf(
+      {{"plain", plain}, {"en-de", plain}, {"noted", noted}, {"fr-it", noted}, {"fr-es", noted, {"pl", "sv"}}}, 1);
+  EXPECT_EQ(shelf.named("plain").languages(), Languages{});
+  EXPECT_EQ(shelf.named("en-de").languages(), (Languages{"en", "de"}));
+  EXPECT_EQ(shelf.named("noted").languages(), (Languages{"cs", "da"}));
+  EXPECT_EQ(shelf.named("fr-it").languages(), (Languages{"cs", "da"}));
+  EXPECT_EQ(shelf.named("fr-es").languages(), (Languages{"pl", "sv"}));
 }
 
-TEST(Normaliser, IsExchangedUnderTheSameWeights) {
+TEST(ServedModel, KeepsTheVariantsOfItsNormaliser) {
   const TemporaryFolder folder;
   const ModelShelf shelf({{"r", make_rnnsearch(folder.path(), "r")}, {"t", make_transformer(folder.path(), "t")}}, 1);
   ServedModel& model = shelf.named("r");
-  EXPECT_EQ(model.variant(""), model.bundle());
-  EXPECT_EQ(model.variant("softmax"), model.bundle());
-  const std::shared_ptr<const TranslationBundle> sparse = model.variant("sparsemax");
-  EXPECT_EQ(model.variant("sparsemax"), sparse);
-  EXPECT_EQ(attention_of(*sparse), "additive × global × sparsemax");
-  for (const Parameters::Entry& entry : sparse->parameters->entries()) {
-    const Tensor& ours = entry.var.value();
-    const Tensor& theirs = model.bundle()->parameters->at(entry.name).value();
-    EXPECT_TRUE(std::equal(ours.data(), ours.data() + ours.size(), theirs.data())) << entry.name;
-  }
+  EXPECT_EQ(&model.variant(""), &model.runner());
+  EXPECT_EQ(&model.variant("softmax"), &model.runner());
+  Runner& sparse = model.variant("sparsemax");
+  EXPECT_EQ(&model.variant("sparsemax"), &sparse);
+  EXPECT_EQ(sparse.name(), "r");
   EXPECT_EQ(message_of([&] { model.variant("sparsmax"); }),
             "normaliser: there is no normaliser sparsmax; did you mean sparsemax?");
   EXPECT_EQ(message_of([&] { shelf.named("t").variant("sparsemax"); }),
             "normaliser: transformer has no normaliser that can be exchanged");
-  for (const PartEntry<Normaliser>& entry : RegisterNormaliser::entries())
-    EXPECT_EQ(model.variant(entry.name)->parameters->count(), model.bundle()->parameters->count()) << entry.name;
+  for (const std::string& name : model.normalisers()) EXPECT_NE(&model.variant(name), &model.runner()) << name;
+  EXPECT_TRUE(shelf.named("t").normalisers().empty());
 }
 
 }  // namespace

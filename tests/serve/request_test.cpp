@@ -7,6 +7,8 @@
 
 #include "heed/base/file.h"
 #include "heed/serve/documents.h"
+#include "heed/serve/libre_translate.h"
+#include "heed/serve/routes.h"
 
 namespace heed {
 namespace {
@@ -41,10 +43,6 @@ std::string translate_refusal(const std::string& body, const RequestLimits& limi
 std::string explain_refusal(const std::string& body, const RequestLimits& limits = {}) {
   return refusal([&] { explain_request(post("/explain", body), limits); });
 }
-std::string infer_refusal(const std::string& body) {
-  return refusal([&] { infer_request(post("/v2/models/m/infer", body), {}); });
-}
-
 TEST(Route, PathsAndMethods) {
   HttpRequest request;
   request.method = "GET";
@@ -63,6 +61,20 @@ TEST(Route, PathsAndMethods) {
   EXPECT_TRUE(refusal([&] { route_of(request); }).starts_with("404 "));
   request.method = "DELETE", request.target = "/translate";
   EXPECT_EQ(refusal([&] { route_of(request); }), "405 this path takes POST only");
+  request.target = "/summarise";
+  EXPECT_EQ(refusal([&] { route_of(request); }), "405 this path takes POST only");
+}
+
+TEST(Route, EveryJobIsAtItsVerbUnlessAnAdapterIs) {
+  for (const Job& job : jobs()) {
+    const HttpRequest request = post("/" + job.verb, "");
+    const RouteEntry& entry = *route_of(request).entry;
+    EXPECT_EQ(entry.job, &job);
+    EXPECT_EQ(entry.route == Route::adapter, entry.adapter != nullptr) << job.verb;
+    EXPECT_TRUE(entry.route == Route::adapter || entry.route == Route::verb) << job.verb;
+  }
+  EXPECT_EQ(route_of(post("/translate", "")).entry->route, Route::adapter);
+  EXPECT_EQ(route_of(post("/summarise", "")).entry->route, Route::verb);
 }
 
 TEST(Route, OpenApiDescribesExactlyTheRoutes) {
@@ -72,15 +84,19 @@ TEST(Route, OpenApiDescribesExactlyTheRoutes) {
   for (const auto& [path, methods] : document.at("paths").items())
     for (const auto& [method, operation] : methods.items())
       if (method != "parameters") described.insert(method + " " + path);
+  std::size_t verbs = 0;
   for (const RouteEntry& entry : routes()) {
     std::string method = entry.method;
     for (char& c : method) c = static_cast<char>(std::tolower(c));
-    routed.insert(method + " " + entry.path);
-    const nlohmann::json& operation = document.at("paths").at(entry.path).at(method);
-    EXPECT_EQ(operation.contains("security"), entry.open) << entry.path;
+    const std::string path = entry.route == Route::verb ? "/{verb}" : entry.path;
+    verbs += entry.route == Route::verb ? 1 : 0;
+    routed.insert(method + " " + path);
+    const nlohmann::json& operation = document.at("paths").at(path).at(method);
+    EXPECT_EQ(operation.contains("security"), entry.open) << path;
   }
   EXPECT_EQ(described, routed);
-  EXPECT_EQ(routed.size(), routes().size());
+  EXPECT_GE(verbs, 1u);
+  EXPECT_EQ(routed.size(), routes().size() - verbs + 1);
 }
 
 TEST(Route, OpenApiRefersOnlyToWhatIsThere) {
@@ -153,17 +169,35 @@ TEST(ExplainRequest, ReadsEveryField) {
       "alternatives": true, "trust": true, "normaliser": "sparsemax"})");
   request.accept = "text/html, Text/Event-Stream;q=0.9";
   const ExplainRequest read = explain_request(request, {});
-  EXPECT_EQ(read.text + read.model + *read.target + read.normaliser, "a bmxsparsemax");
+  ASSERT_EQ(read.inputs.size(), 1u);
+  EXPECT_EQ(read.inputs[0].name, "text");
+  EXPECT_EQ(read.inputs[0].values.at(0).bytes + read.model + *read.target + read.normaliser, "a bmxsparsemax");
   EXPECT_EQ(read.beam, 2);
   EXPECT_TRUE(read.attentions && read.alternatives && read.trust && read.stream);
   const ExplainRequest plain = explain_request(post("/explain", R"({"text": "a", "target": null})"), {});
   EXPECT_FALSE(plain.target || plain.attentions || plain.alternatives || plain.trust || plain.stream);
   EXPECT_EQ(plain.beam, 5);
+  const ExplainRequest named =
+      explain_request(post("/explain", R"({"inputs": {"image": {"base64": "Zm9v"}, "question": "which?"}})"), {});
+  ASSERT_EQ(named.inputs.size(), 2u);
+  EXPECT_EQ(named.inputs[0].name + named.inputs[0].values.at(0).bytes, "imagefoo");
+  EXPECT_TRUE(named.inputs[0].values.at(0).is_file);
+  EXPECT_EQ(named.inputs[1].name + named.inputs[1].values.at(0).bytes, "questionwhich?");
+  EXPECT_FALSE(named.inputs[1].values.at(0).is_file);
 }
 
 TEST(ExplainRequest, FaultsAreExplained) {
-  EXPECT_EQ(explain_refusal("{}"), "400 text is missing: the sentence to look at");
+  EXPECT_EQ(explain_refusal("{}"), "400 text is missing: what to look at; inputs names several");
+  EXPECT_EQ(explain_refusal(R"({"text": "a", "inputs": {}})"),
+            "400 text and inputs are both there; one of them is enough");
+  EXPECT_EQ(explain_refusal(R"({"inputs": ["a"]})"), "400 inputs must be an object of values by name, not a list");
+  EXPECT_EQ(explain_refusal(R"({"inputs": {"a": ["x"]}})"), R"(400 a must be a text or {"base64": "..."}, not a list)");
+  EXPECT_EQ(explain_refusal(R"({"inputs": {"a": {"base64": 1}}})"),
+            R"(400 a must be a text or {"base64": "..."}, not an object)");
+  EXPECT_EQ(explain_refusal(R"({"inputs": {"a": {"base64": "Zm9"}}})"), "400 a is not valid base64");
+  EXPECT_EQ(explain_refusal(R"({"text": 5})"), "400 text must be a text, not a whole number");
   EXPECT_EQ(explain_refusal(R"({"text": " \n"})"), "422 text is empty: nothing to look at");
+  EXPECT_EQ(explain_refusal(R"({"inputs": {"a": "x", "b": ""}})"), "422 b is empty: nothing to look at");
   EXPECT_EQ(explain_refusal(R"({"text": "a", "normalizer": "x"})"),
             "400 there is no field normalizer; did you mean normaliser?");
   EXPECT_EQ(explain_refusal(R"({"text": "a", "trust": 1})"), "400 trust must be true or false, not a whole number");
@@ -174,48 +208,32 @@ TEST(ExplainRequest, FaultsAreExplained) {
             "422 target has 3 characters; at most 2 are allowed");
 }
 
-TEST(InferRequest, ReadsFlatAndNestedTensors) {
-  const InferRequest flat = infer_request(
-      post("", R"({"id": "7", "inputs": [{"name": "text", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}]})"),
-      {});
-  EXPECT_EQ(flat.id, "7");
-  EXPECT_EQ(flat.texts, (std::vector<std::string>{"a", "b"}));
-  const InferRequest nested = infer_request(
-      post("", R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2, 1], "data": [["a"], ["b"]]}],
-                   "outputs": [{"name": "translation"}]})"),
-      {});
-  EXPECT_EQ(nested.texts, flat.texts);
-  EXPECT_EQ(nested.shape, (std::vector<Index>{2, 1}));
-}
-
-TEST(InferRequest, FaultsAreExplained) {
-  const auto tensor = [](const char* shape, const char* data) {
-    return fmt::format(R"({{"inputs": [{{"name": "text", "datatype": "BYTES", "shape": {}, "data": {}}}]}})", shape,
-                       data);
-  };
-  EXPECT_EQ(infer_refusal("{}"), "400 inputs must be a list of one tensor, named text");
-  EXPECT_EQ(infer_refusal(R"({"inputs": [7]})"), "400 inputs must be a list of one tensor, named text");
-  EXPECT_EQ(infer_refusal(R"({"inputs": [{"name": "x"}]})"), "400 the input tensor must be named text");
-  EXPECT_EQ(infer_refusal(R"({"inputs": [{"name": "text", "datatype": "FP32"}]})"),
-            "400 the datatype of text must be BYTES");
-  EXPECT_EQ(infer_refusal(tensor("[1]", "[1]")), "400 data must hold texts, not a whole number");
-  EXPECT_EQ(infer_refusal(tensor("[3]", R"(["a"])")), "400 the shape of text does not fit its 1 texts");
-  EXPECT_EQ(infer_refusal(tensor("[-1]", R"(["a"])")), "400 the shape of text does not fit its 1 texts");
-  EXPECT_EQ(infer_refusal(tensor("[1, 1]", R"(["a", "b"])")),
-            "400 the shape of text holds 1 texts, but its data has 2");
-  EXPECT_EQ(infer_refusal(R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}],
-                              "outputs": [{"name": "x"}]})"),
-            "400 the only output is translation");
+TEST(VerbRequest, ReadsValuesAndListsOfThem) {
+  const VerbRequest read =
+      verb_request(post("/x", R"({"model": "m", "premise": ["a", "b"], "image": {"base64": "Zm8="}, "other": null})"));
+  EXPECT_EQ(read.model, "m");
+  ASSERT_EQ(read.inputs.size(), 2u);
+  EXPECT_EQ(read.inputs[0].name, "image");
+  EXPECT_EQ(read.inputs[0].values.at(0).bytes, "fo");
+  EXPECT_EQ(read.inputs[1].name, "premise");
+  EXPECT_EQ(read.inputs[1].values.at(1).bytes, "b");
+  const VerbRequest texts = verb_request(post("/x", R"({"texts": ["a", "b"]})"));
+  EXPECT_EQ(texts.inputs.at(0).name, "text");
+  EXPECT_EQ(texts.inputs.at(0).values.size(), 2u);
+  EXPECT_EQ(refusal([] { verb_request(post("/x", R"({"texts": "a"})")); }),
+            "400 texts must be a list of texts, not a text");
+  EXPECT_EQ(refusal([] { verb_request(post("/x", R"({"text": [["a"]]})")); }),
+            R"(400 text must be a text or {"base64": "..."}, not a list)");
 }
 
 TEST(Token, ComesFromTheHeaderOrTheBody) {
   HttpRequest request = post("/translate", R"({"q": "a", "api_key": "key"})");
-  EXPECT_EQ(token_of(request), "key");
-  EXPECT_EQ(token_of(form("q=a&api_key=k%20y")), "k y");
-  request.authorization = "bearer abc";
-  EXPECT_EQ(token_of(request), "abc");
-  request = post("/explain", R"({"text": "a", "api_key": "key"})");
+  EXPECT_EQ(token_of(request, "api_key"), "key");
+  EXPECT_EQ(token_of(form("q=a&api_key=k%20y"), "api_key"), "k y");
   EXPECT_EQ(token_of(request), "");
+  request.authorization = "bearer abc";
+  EXPECT_EQ(token_of(request, "api_key"), "abc");
+  EXPECT_EQ(token_of(request), "abc");
   EXPECT_TRUE(same_token("abc", "abc"));
   for (const char* other : {"", "ab", "abd", "abcabc", "Abc"}) EXPECT_FALSE(same_token(other, "abc")) << other;
 }

@@ -5,34 +5,41 @@
 #include <thread>
 
 #include "heed/data/words.h"
+#include "heed/jobs/training_options.h"
 #include "heed/serve/server.h"
-#include "heed/jobs/translation_options.h"
 #include "serve/http_client.h"
 #include "support/temporary_folder.h"
 
 namespace heed::test {
 
-// A tiny model with weights by chance, of words a..j, in a folder of its own.
+// A tiny model with weights by chance, of words a..j, in a folder of its own. The notes are its training.json.
 inline std::filesystem::path make_model(const std::filesystem::path& folder, const std::string& name,
-                                        const std::vector<GivenOption>& settings) {
+                                        const std::vector<GivenOption>& settings, const std::string& notes = "") {
   std::ofstream(folder / "words") << "a b c d e f g h i j\n<b>bold</b> سلام 🙂\n";
-  TranslationPlan plan = plan_translation(settings);
-  const auto words = train_words({(folder / "words").string()}, {});
-  TranslationBundle bundle = make_translation(settings.front().text, std::move(plan.config), words, words, 3);
+  TrainingPlan plan = plan_training(settings);
+  const std::shared_ptr<const Vocabulary> words = train_words(std::vector{(folder / "words").string()}, {});
+  const Training& training = plan.training;
+  Bundle bundle = make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
+                              {{words}, words, {}}, {0}, 3);
   // As the models begin, some look at everything alike.
   for (std::uint64_t i = 0; Parameters::Entry & entry : bundle.parameters->entries())
     init::uniform(-0.6, 0.6)(entry.var.value(), RandomKey{7, ++i});
-  create_translation_folder(folder / name, bundle, {}, false).save_weights(*bundle.parameters);
+  std::vector<ModelFolder::File> others;
+  if (!notes.empty()) others.push_back({"training.json", notes});
+  create_folder(folder / name, bundle, std::move(others), false).save_weights(*bundle.parameters);
   return folder / name;
 }
 
-inline std::filesystem::path make_rnnsearch(const std::filesystem::path& folder, const std::string& name) {
+inline std::filesystem::path make_rnnsearch(const std::filesystem::path& folder, const std::string& name,
+                                            const std::string& job = "translation", const std::string& notes = "") {
   return make_model(folder, name,
-                    {{"model", "rnnsearch", ""},
+                    {{"job", job, ""},
+                     {"model", "rnnsearch", ""},
                      {"embedding", "16", ""},
                      {"hidden", "64", ""},
                      {"maxout", "16", ""},
-                     {"dropout", "0", ""}});
+                     {"dropout", "0", ""}},
+                    notes);
 }
 
 inline std::filesystem::path make_transformer(const std::filesystem::path& folder, const std::string& name) {

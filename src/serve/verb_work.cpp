@@ -1,0 +1,32 @@
+#include "heed/serve/body-inl.h"
+#include "heed/serve/run_work.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class VerbWork final : public RunWork {
+ public:
+  using RunWork::RunWork;
+
+ protected:
+  HttpResponse answer(std::span<const std::vector<Result>> results) const override {
+    Json outputs = Json::array();
+    for (const std::vector<Result>& result : results)
+      outputs.push_back(Json{{"text", result.front().text},
+                             {"score", result.front().score},
+                             {"log_probability", result.front().log_probability}});
+    return json_answer(Json{{"outputs", std::move(outputs)}});
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Work> verb_work(ServedModel& model, VerbRequest request, const RequestLimits& limits,
+                                const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
+  std::vector<SentSample> samples = sent_samples(*model.bundle().job, std::move(request.inputs), limits);
+  return std::make_shared<VerbWork>(model, std::move(samples), 1, options, std::move(reply));
+}
+
+}  // namespace heed
