@@ -17,7 +17,7 @@ constexpr std::size_t kScoredTogether = 1000;
 struct ScoreOptions {
   std::vector<std::string> models;
   SampleFlags samples;
-  bool summary = false;
+  bool total = false;
   int threads = 0;
 };
 
@@ -37,7 +37,7 @@ void run(const ScoreOptions& options) {
       total += score.log_probability;
       words += score.words;
       ++count;
-      if (!options.summary)
+      if (!options.total)
         fmt::print("{:.6g}\t{:.6g}\t{:.6g}\n", score.log_probability,
                    score.log_probability / static_cast<double>(score.words),
                    perplexity(score.log_probability, score.words));
@@ -45,7 +45,7 @@ void run(const ScoreOptions& options) {
   }
   require(samples.report().left_out() == 0, "{}", samples.report().text());
   require(words > 0, "{}: it is empty", files.files.front());
-  fmt::print(options.summary ? stdout : stderr, "{} samples, {} {}, log-probability {:.6g}, perplexity {:.6g}\n", count,
+  fmt::print(options.total ? stdout : stderr, "{} samples, {} {}, log-probability {:.6g}, perplexity {:.6g}\n", count,
              words, runner.job().gives_label() ? "labels" : "pieces", total, perplexity(total, words));
 }
 
@@ -57,7 +57,7 @@ void add_score(CLI::App& app) {
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->required();
   options->samples.add_tables(*command);
   options->samples.add_lines(*command);
-  command->add_flag("--summary", options->summary, "Print the sum over all samples only");
+  command->add_flag("--total", options->total, "Print the sum over all samples only");
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->footer(
       "Each line of the output is: log-probability, the same per piece, perplexity.\n"
