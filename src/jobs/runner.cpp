@@ -38,7 +38,8 @@ Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folde
 }
 
 Runner::Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn)
-    : Runner(load_all(folders), name_of_folder(folders.front()), threads, std::move(warn)) {}
+    // Braces keep the order: no folder is named before it is known that there is one.
+    : Runner{load_all(folders), name_of_folder(folders.front()), threads, std::move(warn)} {}
 
 Runner::Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threads, Warn warn)
     : Runner(Bundles{std::move(bundle)}, std::move(name), threads, std::move(warn)) {}

@@ -3,7 +3,7 @@
 //
 // It reads a grey image in Netpbm's PGM and says whether it is dark, light, or whatever else it was trained to say:
 //   x_j = mean of region j of a grid of 4 × 4,  h_j = tanh(w x_j + b)
-//   α = softmax(v·tanh(W q + U h_j)),  scores = V Σ_j α_j h_j + c
+//   α = softmax(q·h_j),  scores = V Σ_j α_j h_j + c
 
 #include <charconv>
 
@@ -81,9 +81,10 @@ struct ShadesConfig final : Config {
 class Shades final : public Chooser {
  public:
   Shades(const Scope& scope, const ShadesConfig& config)
-      : regions_(scope / "regions", config.inputs[0], config.hidden, {.activation = Activation::tanh}),
+      : regions_(scope / "regions", config.inputs[0], config.hidden,
+                 {.activation = Activation::tanh, .initialise = init::normal(2)}),
         query_(scope.parameter("query", Shape{1, 1, config.hidden}, init::normal(0.1))),
-        attention_(scope / "attention", composed_of("additive"), config.hidden, config.hidden),
+        attention_(scope / "attention", composed_of("dot"), config.hidden, config.hidden),
         labels_(scope / "labels", config.hidden, config.outputs) {}
 
   Chosen forward(const std::vector<Source>& inputs, const ForwardOptions& options) const override {
@@ -106,14 +107,15 @@ class Shades final : public Chooser {
   Linear labels_;
 };
 
-const RegisterSystem system{{.name = "shades",
-                             .summary = "one look at the regions of a grey image",
-                             .paper = "of the tests alone",
-                             .job = "shading",
-                             .presets = {"paper", "small"},
-                             .config = [](const std::string&) { return std::make_unique<ShadesConfig>(); },
-                             .make = make_model<Shades, ShadesConfig>,
-                             .training = {{"label-smoothing", "0"}, {"learning-rate", "0.02"}, {"warm-up", "10"}}}};
+const RegisterSystem system{
+    {.name = "shades",
+     .summary = "one look at the regions of a grey image",
+     .paper = "of the tests alone",
+     .job = "shading",
+     .presets = {"paper", "small"},
+     .config = [](const std::string&) { return std::make_unique<ShadesConfig>(); },
+     .make = make_model<Shades, ShadesConfig>,
+     .training = {{"label-smoothing", "0"}, {"learning-rate", "0.05"}, {"schedule", "constant"}}}};
 
 const RegisterJob job{{.name = "shading",
                        .verb = "shade",

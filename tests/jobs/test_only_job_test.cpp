@@ -50,8 +50,8 @@ class TestOnlyJobTest : public testing::Test {
                                {"data", file("train.tsv"), ""},
                                {"valid", file("test.tsv"), ""},
                                {"output", file("model"), ""},
-                               {"steps", "150", ""},
-                               {"validate-every", "50u", ""},
+                               {"steps", "800", ""},
+                               {"validate-every", "200u", ""},
                                {"threads", "1", ""},
                                {"shards", "2", ""}}),
                 false, [](const std::string&) {});

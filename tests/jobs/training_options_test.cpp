@@ -138,6 +138,7 @@ TEST(TrainingOptions, SaysWhatIsWrong) {
   EXPECT_EQ(message_of([&] { change_training(training, {flag("model", "luong")}); }),
             "--resume: this is a transformer of preset small for translation, which cannot change; train into another "
             "folder");
+  training = Training(job_named("translation"));
   EXPECT_EQ(message_of([&] { change_training(training, {flag("width", "8")}); }),
             "--width: it is an option of the model, which cannot change when resuming; train into another folder");
 }
