@@ -17,7 +17,7 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/base/spelling.h"
 #include "arrays.h"
-#include "translator.h"
+#include "runner.h"
 
 namespace nb = nanobind;
 
@@ -97,6 +97,16 @@ Var with_four_axes(const Var& x, const char* name) {
   return reshape(x, Shape{batch, heads, x.size(-2), x.size(-1)});
 }
 
+// Fewer heads of keys and values than of queries (grouped-query attention, Ainslie et al. 2023): each serves as many
+// heads of queries as the others.
+Var for_each_query_head(const Var& x, Index heads, const char* name) {
+  const Index batch = x.size(0), own = x.size(1), m = x.size(2), width = x.size(3);
+  if (own == heads) return x;
+  heed::require(own > 0 && heads % own == 0, "[attend] {} heads of q cannot share {} heads of {}", heads, own, name);
+  const Var repeated = expand(reshape(x, Shape{batch, own, 1, m, width}), Shape{batch, own, heads / own, m, width});
+  return reshape(repeated, Shape{batch, heads, m, width});
+}
+
 class Attended {
  public:
   Attended(const FloatArray& q, const FloatArray& k, const FloatArray& v, const std::optional<IntArray>& lengths,
@@ -106,7 +116,9 @@ class Attended {
         q_(Var::leaf(view_of(q))),
         k_(Var::leaf(view_of(k))),
         v_(Var::leaf(view_of(v))) {
-    const Var queries = with_four_axes(q_, "q"), keys = with_four_axes(k_, "k"), values = with_four_axes(v_, "v");
+    const Var queries = with_four_axes(q_, "q");
+    const Var keys = for_each_query_head(with_four_axes(k_, "k"), queries.size(1), "k"),
+              values = for_each_query_head(with_four_axes(v_, "v"), queries.size(1), "v");
     heed::require(q_.rank() == k_.rank() && k_.rank() == v_.rank(), "[attend] q {}, k {} and v {} differ in axes",
                   q_.shape(), k_.shape(), v_.shape());
     heed::AttentionOptions options = options_from(given);
@@ -234,5 +246,5 @@ NB_MODULE(_core, module) {
   module.def("scores", &part_names<heed::Score>);
   module.def("windows", &part_names<heed::Window>);
   module.def("normalisers", &part_names<heed::Normaliser>);
-  add_translator(module);
+  add_runner(module);
 }

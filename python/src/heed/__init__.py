@@ -1,8 +1,21 @@
-"""Attention on ordinary CPUs: mechanisms with gradients on NumPy arrays, and what translation models look at."""
+"""Attention on ordinary CPUs: mechanisms with gradients on NumPy arrays, and models of every job with what they look at."""
 
 from ._attend import Attended, attend
 from ._core import attentions, normalisers, scores, windows
-from ._translator import Trace, Translator
+from ._model import Answer, Model, Trace, Translator, load, train
 
-__all__ = ["Attended", "attend", "attentions", "scores", "windows", "normalisers", "Trace", "Translator"]
+__all__ = [
+    "Answer",
+    "Attended",
+    "Model",
+    "Trace",
+    "Translator",
+    "attend",
+    "attentions",
+    "load",
+    "normalisers",
+    "scores",
+    "train",
+    "windows",
+]
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, overload
 
@@ -35,49 +35,90 @@ class Trace(dict[str, Any]):
     def text(self) -> str: ...
     def json(self) -> str: ...
 
-class Translator:
-    def __init__(self, folder: str | PathLike[str]) -> None: ...
+class Answer(str):
+    log_probability: float
+    score: float
+    finished: bool
+    alignment: str | None
+
+Value = str | PathLike[str] | NDArray[Any] | tuple[NDArray[Any], float]
+Input = Value | tuple[Value, ...] | Mapping[str, Value]
+
+class Model:
+    def __init__(self, folder: str | PathLike[str] | Iterable[str | PathLike[str]], *, threads: int = 0) -> None: ...
+    @property
+    def job(self) -> str: ...
     @property
     def system(self) -> str: ...
+    @property
+    def inputs(self) -> list[tuple[str, str]]: ...
+    @property
+    def output(self) -> tuple[str, str]: ...
+    @property
+    def labels(self) -> list[str]: ...
+    @property
+    def languages(self) -> list[str]: ...
+    @property
+    def example(self) -> list[str]: ...
     @overload
-    def translate(self, text: str, *, search: str = "beam", beam: int = 5) -> str: ...
+    def run(
+        self, inputs: list[Input], *, n_best: None = None, on_token: Callable[..., Any] | None = None, **options: Any
+    ) -> list[Answer]: ...
     @overload
-    def translate(self, text: Iterable[str], *, search: str = "beam", beam: int = 5) -> list[str]: ...
+    def run(self, inputs: list[Input], *, n_best: int, **options: Any) -> list[list[Answer]]: ...
+    @overload
+    def run(
+        self, inputs: Input, *, n_best: None = None, on_token: Callable[..., Any] | None = None, **options: Any
+    ) -> Answer: ...
+    @overload
+    def run(self, inputs: Input, *, n_best: int, **options: Any) -> list[Answer]: ...
     @overload
     def explain(
         self,
-        text: str,
-        target: str | None = None,
+        inputs: list[Input],
+        output: Iterable[str] | None = None,
         *,
-        search: str = "beam",
-        beam: int = 5,
         attentions: bool = False,
         alternatives: bool = False,
+        trust: bool = False,
         attention: str = "",
         layer: int | str = "",
         head: int | str = "",
         rollout: bool = False,
         level: str = "token",
         end: bool = True,
+        **options: Any,
+    ) -> list[Trace]: ...
+    @overload
+    def explain(
+        self,
+        inputs: Input,
+        output: str | None = None,
+        *,
+        attentions: bool = False,
+        alternatives: bool = False,
+        trust: bool = False,
+        attention: str = "",
+        layer: int | str = "",
+        head: int | str = "",
+        rollout: bool = False,
+        level: str = "token",
+        end: bool = True,
+        **options: Any,
     ) -> Trace: ...
     @overload
-    def explain(
-        self,
-        text: Iterable[str],
-        target: Iterable[str] | None = None,
-        *,
-        search: str = "beam",
-        beam: int = 5,
-        attentions: bool = False,
-        alternatives: bool = False,
-        attention: str = "",
-        layer: int | str = "",
-        head: int | str = "",
-        rollout: bool = False,
-        level: str = "token",
-        end: bool = True,
-    ) -> list[Trace]: ...
+    def score(self, inputs: list[Input], output: Iterable[str]) -> list[tuple[float, int]]: ...
+    @overload
+    def score(self, inputs: Input, output: str) -> tuple[float, int]: ...
 
+class Translator(Model):
+    @overload
+    def translate(self, text: list[str], **options: Any) -> list[Answer]: ...
+    @overload
+    def translate(self, text: str, **options: Any) -> Answer: ...
+
+def load(folder: str | PathLike[str] | Iterable[str | PathLike[str]], *, threads: int = 0) -> Model: ...
+def train(*, resume: bool = False, force: bool = False, progress: bool = True, **options: Any) -> Model: ...
 def attentions() -> list[dict[str, Any]]: ...
 def scores() -> list[str]: ...
 def windows() -> list[str]: ...

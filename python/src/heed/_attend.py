@@ -39,6 +39,10 @@ class Attended:
         """The gradients of q, k, v and of every parameter, by name, for the gradient of the read. Can be called once."""
         return self._core.backward(_as_float(dread, "dread"))
 
+    def __repr__(self):
+        batch, heads, n, m = self._core.shape
+        return f"Attended(batch={batch}, heads={heads}, queries={n}, keys={m}, read={list(self.read.shape)})"
+
     def _repr_html_(self):
         weights = self.weights_of(range(min(64, self._core.shape[2])), [0])
         title = f"attention weights {list(self._core.shape)}, first sentence and head"
@@ -47,9 +51,9 @@ class Attended:
 
 def _as_float(array, name):
     array = np.asarray(array)
-    if array.dtype != np.float32:
-        raise ValueError(f"[attend] {name} has numbers of type {array.dtype}, not float32")
-    return np.ascontiguousarray(array)
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise ValueError(f"[attend] {name} has values of type {array.dtype}, not numbers")
+    return np.ascontiguousarray(array, dtype=np.float32)
 
 
 def _as_lengths(lengths):
@@ -70,7 +74,9 @@ def _as_mask(mask):
 def attend(q, k, v, *, lengths=None, mask=None, return_weights=False, summaries=(), parameters=None, seed=1, **options):
     """Attention of queries q over keys k and values v.
 
-    Arrays are float32, [n, d], [batch, n, d] or [batch, heads, n, d]; contiguous ones are not copied. `lengths` [batch]
+    Arrays, or lists of numbers, are [n, d], [batch, n, d] or [batch, heads, n, d]; contiguous ones of float32 are not
+    copied, others are computed in float32. k and v may have fewer heads than q, each for as many heads of q as the
+    others (grouped-query attention). `lengths` [batch]
     says how many keys of each sentence are real; `mask`, broadcast to [batch, heads, n, m], is true where a query may
     see a key. `score`, `window` and `normaliser` name the parts (see scores(),
     windows(), normalisers()), or `mechanism` a published composition (see attentions()); further options are those of

@@ -1,8 +1,8 @@
 import html
 
 
-def heat_map(weights, title, rows=(), columns=()):
-    """A table of colour for weights [n, m], with labels where they are given."""
+def heat_map(weights, title, rows=(), columns=(), legend=""):
+    """A table of colour for weights [n, m], with labels and a legend where they are given."""
     style = "width:12px;height:12px;background:rgba(31,78,121,{:.3f})"
     head = "".join(
         f'<th style="writing-mode:vertical-rl;text-align:left;font-weight:normal">{html.escape(label)}</th>'
@@ -16,4 +16,7 @@ def heat_map(weights, title, rows=(), columns=()):
         )
         body += f"<tr>{label}{cells}</tr>"
     title = html.escape(title)
-    return f'<table style="border-collapse:collapse" aria-label="{title}"><caption>{title}</caption>{body}</table>'
+    below = f"<p>{html.escape(legend)}</p>" if legend else ""
+    return (
+        f'<table style="border-collapse:collapse" aria-label="{title}"><caption>{title}</caption>{body}</table>{below}'
+    )
