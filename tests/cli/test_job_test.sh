@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# A job that the command does not know, loaded into it from a library of its own: every command finds it and what it
+# reads, gives and is called.
+#   test_job_test.sh <the heed command> <the library of the job>
+# shellcheck source=tests/cli/testing.sh
+source "$(dirname "$0")/testing.sh"
+job=$2
+
+# A sanitiser's library does not come first where another is loaded before it; nothing here depends on that.
+export ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+with_job() { LD_PRELOAD=$job "$heed" "$@"; }
+
+# Images of 4 x 4 numbers as text: all dark, all light.
+image() {  # $1 is the label, $2 a number that makes it another image
+  local least=$([ "$1" = dark ] && echo 0 || echo 180) i
+  echo 'P2 4 4 255'
+  for i in {1..16}; do echo $((least + (i * 7 + $2 * 13) % 60)); done
+}
+for i in {1..12}; do
+  for label in dark light; do
+    image $label "$i" >$label$i.pgm
+    printf '%s\t%s\n' $label $label$i.pgm >>list.tsv
+  done
+done
+
+"$heed" models >output
+! grep -q shad output || fault 'models: the job is there before it is loaded'
+with_job models >output
+expect 'models' 'shading: heed shade reads image (image), gives label (label)' 'shades ' 'translation: heed translate'
+with_job --help >output
+expect '--help' 'shade' 'Say how dark images are'
+with_job train --help >output
+expect 'train --help' '--image ' '--valid-image ' '--label ' '--valid-label '
+
+with_job train --model shades --data list.tsv --valid list.tsv --steps 300 --validate-every 100u --threads 1 --output model \
+  >output 2>&1
+expect 'train' 'shades with ' '2 labels' 'accuracy 100'
+with_job shade model dark1.pgm light2.pgm dark3.pgm >output 2>/dev/null
+[ "$(cut -f 1 output | tr '\n' ' ')" = 'dark light dark ' ] || { fault 'shade: not the right labels'; cat output; }
+with_job shadow model light3.pgm >output 2>/dev/null
+expect 'another spelling' 'light'
+with_job run model light1.pgm --n-best 2 --json >output 2>/dev/null
+expect 'run' '{"image":"light1.pgm","label":"light","probability":0.9' '"n_best":[{"label":"light"' '{"label":"dark","probability":'
+with_job evaluate --model model --data list.tsv >output 2>/dev/null
+expect 'evaluate' 'accuracy' '100.00' 'cross-entropy'
+with_job score --model model --data list.tsv --summary >output
+expect 'score' '24 samples, 24 labels, log-probability -'
+with_job explain model light1.pgm --json >output
+expect 'explain' '"version":2' '"job":"shading"' '{"name":"image","kind":"image","rows":4,"columns":4' '"name":"label","kind":"label"' \
+  '"alignment_rows":"label","alignment_columns":"image"' '"choices":[{"label":"light","probability":0.9'
+with_job explain model light1.pgm --trust >output
+expect 'trust' 'light' 'comprehensiveness ' 'random comprehensiveness '
+with_job info model >output
+expect 'info' 'shading (heed shade)' 'dark, light'
+with_job completion bash >output
+expect 'completion' "'heed shade'" '--valid-image'
+
+# What is wrong is said in the job's own words.
+LD_PRELOAD=$job fails 1 'it is for shading; run it with heed shade' translate model dark1.pgm
+LD_PRELOAD=$job fails 1 'it is no image that can be read here' shade model list.tsv
+LD_PRELOAD=$job fails 1 'did you mean dark?' explain model light1.pgm --target drak
+fails 1 'there is no job shading' info model
+
+# The server: images come as base64.
+with_job serve model --port 0 >said 2>log &
+server=$!
+until grep -q '^Serving at ' said; do
+  kill -0 $server 2>/dev/null || { fault 'serve: it does not begin'; cat log; exit 1; }
+  sleep 0.02
+done
+at=$(sed -n 's|^Serving at \(http://[^/]*\)/.*|\1|p' said)
+curl -s "$at/models" >output
+expect 'GET /models' '"job":"shading"' '"system":"shades"' '"kind":"image"'
+encoded=$(base64 -w 0 light1.pgm)
+curl -s "$at/explain" -d "{\"image\": {\"base64\": \"$encoded\"}}" >output
+expect 'POST /explain' '"job":"shading"' '"kind":"image"' '"text":"light"'
+curl -s "$at/run" -d "{\"image\": {\"base64\": \"$encoded\"}}" >output
+expect 'POST /run' 'light'
+curl -s "$at/explain" -d '{"image": {"base64": "R0lG"}}' >output
+expect 'no image' 'it is no image that can be read here'
+kill -TERM $server
+wait $server || fault 'serve: it does not end well'
+[ $faults -eq 0 ]
