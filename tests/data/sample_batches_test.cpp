@@ -56,7 +56,7 @@ class Corpus {
   }
   BatchOptions options() const {
     const std::string source = (folder_.path() / "source").string(), target = (folder_.path() / "target").string();
-    BatchOptions options = pairs_of({source, target}, train_words({source}, {}), train_words({target}, {}));
+    BatchOptions options = pairs_of({source, target}, train_words({{source}}, {}), train_words({{target}}, {}));
     options.batch_tokens = 64;
     return options;
   }
@@ -85,11 +85,18 @@ std::vector<std::vector<Index>> take(SampleBatches& batches, Index count) {
   return all;
 }
 
+// The texts of one column of a table of pairs.
+TrainingText column_of(const std::string& tsv, const std::string& name) {
+  SampleFiles files;
+  files.files = {tsv};
+  return {files, {{"source", Kind::text, false}, {"target", Kind::text, true}}, {name}};
+}
+
 TEST(SampleBatches, ABatchIsShiftedAndPadded) {
   const Corpus corpus;
   const std::string tsv = corpus.write("tsv", "a b\tx y z\nc\tx\n");
-  BatchOptions options = pairs_of({tsv}, train_words({tsv}, {.column = 0}),  // a 3, b 4, c 5
-                                  train_words({tsv}, {.column = 1}));        // x 3, y 4, z 5
+  BatchOptions options = pairs_of({tsv}, train_words(column_of(tsv, "source"), {}),  // a 3, b 4, c 5
+                                  train_words(column_of(tsv, "target"), {}));        // x 3, y 4, z 5
   options.shuffle = false;
   const SampleBatch batch = SampleBatches(options).next();
   const auto row = [](const Ids& ids) { return std::vector<std::int32_t>(ids.values().begin(), ids.values().end()); };
@@ -187,7 +194,7 @@ TEST(SampleBatches, BadLinesAreCountedWithTheirPlaces) {
   const Corpus corpus;
   const std::string name = corpus.write("source", "a\n\n \nb \xff\nc c c c\nd\ne\r\nmore\nyet more");
   const std::string target = corpus.write("target", "a\nb\nc\nd\ne\n\ne\n");
-  const Words words = train_words({target}, {});
+  const Words words = train_words({{target}}, {});
   BatchOptions options = pairs_of({name, target}, words, words);
   options.longest = 3;
   SampleBatches batches(options);
@@ -208,7 +215,7 @@ TEST(SampleBatches, BadLinesAreCountedWithTheirPlaces) {
 TEST(SampleBatches, SeveralFilesAreOneCorpus) {
   const Corpus corpus;
   const std::string first = corpus.write("s1", "a\nb\n"), second = corpus.write("s2", "c");
-  const Words words = train_words({first, second}, {});
+  const Words words = train_words({{first, second}}, {});
   SampleBatches batches(pairs_of({first, corpus.write("t1", "a\nb"), second, corpus.write("t2", "c\n")}, words, words));
   SampleBatch batch = batches.next();
   ASSERT_EQ(batch.numbers.size(), 3U);
@@ -219,7 +226,7 @@ TEST(SampleBatches, SeveralFilesAreOneCorpus) {
 TEST(SampleBatches, LinksOfWordsBecomeLinksOfPieces) {
   const Corpus corpus;
   const std::string tsv = corpus.write("tsv", "abab cd\tcdcd ab ba\ncd\tab\ncd ab\tab\n");
-  const Words pieces = train_subwords({tsv}, {.size = 9, .kind = "bpe"});
+  const Words pieces = train_subwords({{tsv}}, {.size = 9, .kind = "bpe"});
   BatchOptions options = pairs_of({tsv}, pieces, pieces);
   options.files.alignments = {corpus.write("links", "0-0 1-0 0-2\n0-9\n1-0\n")};
   options.shuffle = false;

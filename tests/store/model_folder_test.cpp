@@ -34,7 +34,7 @@ class ModelFolderTest : public testing::Test {
   }
   ModelFolder create(bool replace = false, const char* vocabulary = "words") {
     Config config{.width = 12, .dropout = 1.0 / 3, .tied = true};
-    return ModelFolder::create(path_, "toy", visit(config), {{"source.vocab.txt", vocabulary}}, replace);
+    return ModelFolder::create(path_, {.model = "toy"}, visit(config), {{"source.vocab.txt", vocabulary}}, replace);
   }
   void put(const char* name, const std::string& text) const { std::ofstream(path_ / name) << text; }
   std::string opening() const {
