@@ -76,7 +76,7 @@ std::string ServerMetrics::text(Index waiting) const {
   text += batch_sentences_.lines("heed_batch_sentences", "");
   text += head("heed_batch_seconds", "histogram", "Time a batch took.");
   text += batch_seconds_.lines("heed_batch_seconds", "");
-  text += head("heed_sentences_total", "counter", "Sentences translated or explained.");
+  text += head("heed_sentences_total", "counter", "Samples that a model ran on or explained.");
   text += fmt::format("heed_sentences_total {}\n", sentences_);
   text += head("heed_words_total", "counter", "Words read and written.");
   text += fmt::format("heed_words_total {}\n", words_);

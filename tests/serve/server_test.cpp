@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "heed/serve/routes.h"
-#include "serve/running_server.h"
+#include "serve/server_fixture.h"
 #include "support/messages.h"
 
 // HTTP against the real server on loopback.
@@ -17,44 +17,11 @@ namespace {
 
 using test::HttpAnswer;
 using test::HttpClient;
-using test::RunningServer;
+using test::ServerTest;
 using Json = nlohmann::json;
 
-class ServerTest : public testing::Test {
- protected:
-  void start(ServerOptions options = {}) {
-    options.service.threads = 1;
-    server_.emplace(std::vector<ModelSource>{{"demo", test::make_rnnsearch(folder_.path(), "demo")},
-                                             {"other", test::make_transformer(folder_.path(), "other")}},
-                    std::move(options));
-  }
-  HttpClient client() const { return HttpClient(server_->port()); }
-  HttpAnswer get(const std::string& target, const test::HttpHeaders& headers = {}) const {
-    return client().get(target, headers);
-  }
-  HttpAnswer post(const std::string& target, const Json& body, const test::HttpHeaders& headers = {}) const {
-    return client().post(target, body, headers);
-  }
-  // What the model of the folder gives, without a server.
-  std::vector<std::vector<Result>> run(const std::string& model, const std::vector<std::string>& texts) const {
-    Runner runner({folder_.path() / model}, 1, [](const std::string&) {});
-    std::vector<Sample> samples;
-    for (const std::string& text : texts) samples.push_back(sample_of({text}));
-    return runner.run(samples);
-  }
-  // A request that keeps the model busy for a while: many long texts.
-  static Json heavy() {
-    std::string text;
-    for (int i = 0; i < 8; ++i) text += "a b c d e ";
-    return {{"q", std::vector<std::string>(64, text)}};
-  }
-
-  TemporaryFolder folder_;
-  std::optional<RunningServer> server_;
-};
 class ServerLimits : public ServerTest {};
 class ServerAccess : public ServerTest {};
-class ServerStreams : public ServerTest {};
 
 TEST_F(ServerTest, Health) {
   start();
@@ -67,34 +34,6 @@ TEST_F(ServerTest, Health) {
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.headers.at("Content-Length"), "14");
   EXPECT_TRUE(one.get("/v2/health/live").keep_alive);
-}
-
-TEST_F(ServerTest, ModelsAreListedAndDescribed) {
-  start();
-  const Json models = get("/models").json().at("models");
-  ASSERT_EQ(models.size(), 2u);
-  Json first = models[0];
-  EXPECT_GT(first.at("parameters"), 1000);
-  first.erase("parameters");
-  const Json normalisers = first.at("normalisers");
-  EXPECT_NE(std::find(normalisers.begin(), normalisers.end(), "sparsemax"), normalisers.end());
-  EXPECT_EQ(std::find(normalisers.begin(), normalisers.end(), "softmax"), normalisers.end());
-  first.erase("normalisers");
-  EXPECT_EQ(first, Json::parse(R"({"name": "demo", "job": "translation", "verb": "translate", "system": "rnnsearch",
-      "attention": "additive × global × softmax", "inputs": [{"name": "source", "kind": "text"}],
-      "output": {"name": "target", "kind": "text"}, "attentions": [
-      {"name": "decoder.source", "layer": 1, "heads": 1, "rows": "target", "columns": "source"}]})"));
-  EXPECT_EQ(models[1].at("attentions").size(), 5u);
-  EXPECT_EQ(models[1].at("attentions")[0].at("heads"), 2);
-  EXPECT_EQ(models[1].at("attention"), "");
-  for (const char* unknown : {"normalisers", "languages", "example", "labels"})
-    EXPECT_FALSE(models[1].contains(unknown)) << unknown;
-  EXPECT_EQ(get("/v2/models/demo").json(), Json::parse(R"({"name": "demo", "versions": ["1"],
-      "platform": "heed_rnnsearch", "inputs": [{"name": "source", "datatype": "BYTES", "shape": [-1]}],
-      "outputs": [{"name": "target", "datatype": "BYTES", "shape": [-1]}], "parameters": {"job": "translation"}})"));
-  EXPECT_EQ(get("/v2/models/other/ready").json(), (Json{{"name", "other"}, {"ready", true}}));
-  EXPECT_EQ(get("/v2/models/othr").status, 404);
-  EXPECT_EQ(get("/v2/models/othr").error(), "there is no model othr; did you mean other?");
 }
 
 TEST_F(ServerTest, DocumentsAndThePage) {
@@ -110,172 +49,6 @@ TEST_F(ServerTest, DocumentsAndThePage) {
   const HttpAnswer wrong = get("/translate");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.headers.at("Allow"), "POST");
-}
-
-TEST_F(ServerTest, TranslatesAsTheRunnerDoes) {
-  start();
-  const std::vector<std::string> lines{"a b c", "d", "j i h g"};
-  const auto expected = run("demo", lines);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    EXPECT_EQ(post("/translate", {{"q", lines[i]}}).json(), (Json{{"translatedText", expected[i].front().text}}));
-  const Json list = post("/translate", {{"q", lines}, {"alternatives", 2}}).json();
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    EXPECT_EQ(list.at("translatedText")[i], expected[i].front().text);
-    EXPECT_EQ(list.at("alternatives")[i].size(), 2u);
-  }
-  // A text's lines are translated one by one, empty ones stay.
-  EXPECT_EQ(post("/translate", {{"q", "a b c\n\nd"}}).json().at("translatedText"),
-            expected[0].front().text + "\n\n" + expected[1].front().text);
-  EXPECT_EQ(post("/translate", {{"q", ""}}).json().at("translatedText"), "");
-  EXPECT_EQ(post("/translate", {{"q", Json::array()}}).json().at("translatedText"), Json::array());
-  EXPECT_EQ(client()
-                .post("/translate", std::string("q=a+b+c"), {{"Content-Type", "application/x-www-form-urlencoded"}})
-                .json()
-                .at("translatedText"),
-            expected[0].front().text);
-}
-
-// A request of KServe with one tensor of texts.
-Json infer_of(const std::string& name, const std::vector<std::string>& texts) {
-  return {{"id", "x"},
-          {"inputs", {{{"name", name}, {"datatype", "BYTES"}, {"shape", {texts.size()}}, {"data", texts}}}}};
-}
-
-TEST_F(ServerTest, InfersTensorsByTheJobsNamesOrTheOlderOnes) {
-  start();
-  const std::vector<std::string> lines{"a b c", "d", "j i h g"};
-  const auto expected = run("demo", lines);
-  for (const auto& [input, output] : {std::pair("text", "translation"), std::pair("source", "target")}) {
-    const Json infer = post("/v2/models/demo/infer", infer_of(input, lines)).json();
-    EXPECT_EQ(infer.at("id"), "x");
-    ASSERT_EQ(infer.at("outputs").size(), 1u);
-    EXPECT_EQ(infer.at("outputs")[0].at("name"), output);
-    EXPECT_EQ(infer.at("outputs")[0].at("shape"), Json::array({3}));
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      EXPECT_EQ(infer.at("outputs")[0].at("data")[i], expected[i].front().text);
-  }
-  // By the older names a text's lines are translated one by one.
-  EXPECT_EQ(post("/v2/models/demo/infer", infer_of("text", {"a b c\n\nd"})).json().at("outputs")[0].at("data")[0],
-            expected[0].front().text + "\n\n" + expected[1].front().text);
-  EXPECT_EQ(post("/v2/models/demo/infer", infer_of("sorce", {"a"})).error(),
-            "translation has no input sorce; did you mean source?");
-  EXPECT_EQ(post("/v2/models/demo/infer", infer_of("sorce", {"a"})).status, 400);
-  Json other = infer_of("source", {"a"});
-  other["outputs"] = {{{"name", "translation"}}};
-  EXPECT_EQ(post("/v2/models/demo/infer", other).status, 400);
-}
-
-TEST_F(ServerTest, TensorsMayBeBytesBothWays) {
-  start();
-  const std::string expected = run("demo", {"a b c"}).front().front().text;
-  const std::string json = R"({"inputs": [{"name": "source", "datatype": "BYTES", "shape": [1],
-      "parameters": {"binary_data_size": 9}}], "parameters": {"binary_data_output": true}})";
-  const std::string bytes = std::string("\5\0\0\0", 4) + "a b c";
-  const auto ask = [&](const std::string& body, const std::string& length) {
-    return client().post("/v2/models/demo/infer", body, {{"Inference-Header-Content-Length", length}});
-  };
-  const auto text_in = [&](const HttpAnswer& answer) {
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    EXPECT_EQ(answer.headers.at("Content-Type"), "application/octet-stream");
-    const std::size_t length = std::stoul(answer.headers.at("Inference-Header-Content-Length"));
-    const Json output = Json::parse(answer.body.substr(0, length)).at("outputs")[0];
-    EXPECT_EQ(output.at("name"), "target");
-    EXPECT_EQ(output.at("parameters").at("binary_data_size"), answer.body.size() - length);
-    EXPECT_EQ(answer.body.substr(length, 4), std::string(1, static_cast<char>(expected.size())) + std::string(3, '\0'));
-    return answer.body.substr(length + 4);
-  };
-  EXPECT_EQ(text_in(ask(json + bytes, std::to_string(json.size()))), expected);
-  EXPECT_EQ(text_in(ask("a b c", "0")), expected);
-  EXPECT_EQ(ask(json + bytes + "x", std::to_string(json.size())).status, 400);
-  EXPECT_EQ(ask(json, std::to_string(json.size())).status, 400);
-  EXPECT_EQ(ask(json, "100000").status, 400);
-  EXPECT_EQ(ask("\xff", "0").error(), "source is not valid UTF-8");
-}
-
-TEST_F(ServerTest, ModelsOfSeveralJobsAreServedTogether) {
-  const std::filesystem::path one = test::make_rnnsearch(folder_.path(), "one"),
-                              brief = test::make_rnnsearch(folder_.path(), "brief", "summarisation",
-                                                           R"({"example": ["a b c d"]})");
-  ServerOptions options;
-  options.service.threads = 1;
-  server_.emplace(std::vector<ModelSource>{{"one", one}, {"brief", brief}}, options);
-  const Json models = get("/models").json().at("models");
-  EXPECT_EQ(models[1].at("job"), "summarisation");
-  EXPECT_EQ(models[1].at("verb"), "summarise");
-  EXPECT_EQ(models[1].at("inputs"), Json::parse(R"([{"name": "text", "kind": "text"}])"));
-  EXPECT_EQ(models[1].at("output").at("name"), "summary");
-  EXPECT_EQ(models[1].at("example"), Json::array({"a b c d"}));
-  EXPECT_EQ(get("/v2/models/brief").json().at("parameters"),
-            Json::parse(R"({"job": "summarisation", "example": ["a b c d"]})"));
-  const auto translated = run("one", {"a b"}), summarised = run("brief", {"a b", "c d e"});
-  EXPECT_EQ(post("/translate", {{"q", "a b"}}).json().at("translatedText"), translated[0].front().text);
-  const Json outputs = post("/summarise", {{"texts", {"a b", "c d e"}}}).json().at("outputs");
-  ASSERT_EQ(outputs.size(), 2u);
-  for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(outputs[i].at("text"), summarised[i].front().text);
-    EXPECT_NEAR(outputs[i].at("score").get<double>(), summarised[i].front().score, 1e-4);
-    EXPECT_NEAR(outputs[i].at("log_probability").get<double>(), summarised[i].front().log_probability, 1e-4);
-  }
-  EXPECT_EQ(post("/summarise", {{"text", "a b"}, {"model", "brief"}}).json().at("outputs")[0].at("text"),
-            summarised[0].front().text);
-  const Json trace = post("/explain", {{"model", "brief"}, {"inputs", {{"text", "a b"}}}}).json();
-  EXPECT_EQ(trace.at("job"), "summarisation");
-  EXPECT_EQ(trace.at("axes").back().at("text"), summarised[0].front().text);
-  const Json inferred = post("/v2/models/brief/infer", infer_of("text", {"a b"})).json().at("outputs")[0];
-  EXPECT_EQ(inferred.at("name"), "summary");
-  EXPECT_EQ(inferred.at("data")[0], summarised[0].front().text);
-  EXPECT_EQ(post("/summarise", {{"texst", "a"}}).error(), "summarisation has no input texst; did you mean text?");
-  EXPECT_EQ(post("/summarise", {{"texst", "a"}}).status, 400);
-  EXPECT_EQ(post("/summarise", Json::object()).error(), "the input text is missing");
-  EXPECT_EQ(post("/explain", {{"model", "one"}, {"inputs", {{"premise", "a"}}}}).status, 400);
-  EXPECT_EQ(post("/summarise", {{"text", "a"}, {"model", "one"}}).error(),
-            "one is for translation, not for summarisation");
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"model", "brief"}}).status, 400);
-}
-
-TEST_F(ServerTest, AJobWithoutAModelIsNotThere) {
-  start();
-  EXPECT_EQ(post("/summarise", {{"text", "a"}}).status, 404);
-  EXPECT_EQ(post("/summarise", {{"text", "a"}}).error(),
-            "no model here is for summarisation; GET /models lists those there are");
-}
-
-TEST_F(ServerTest, ModelsWithLanguagesAreChosenByThem) {
-  ServerOptions options;
-  options.service.threads = 1;
-  const std::filesystem::path one = test::make_rnnsearch(folder_.path(), "one"),
-                              brief = test::make_rnnsearch(folder_.path(), "brief", "summarisation");
-  server_.emplace(
-      std::vector<ModelSource>{{"en-de", one}, {"french", one, {"fr", "it"}}, {"plain", one}, {"es-pt", brief}},
-      options);
-  EXPECT_EQ(get("/languages").json(), Json::parse(R"([{"code": "en", "name": "en", "targets": ["de"]},
-                                                      {"code": "fr", "name": "fr", "targets": ["it"]}])"));
-  EXPECT_EQ(get("/models").json().at("models")[1].at("languages"), Json::array({"fr", "it"}));
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"source", "fr"}, {"target", "it"}}).status, 200);
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"source", "auto"}, {"target", "it"}}).json().at("detectedLanguage"),
-            (Json{{"confidence", 100}, {"language", "fr"}}));
-  const auto refused = [&](const char* source, const char* target) {
-    const HttpAnswer answer = post("/translate", {{"q", "a"}, {"source", source}, {"target", target}});
-    EXPECT_EQ(answer.status, 400);
-    return answer.error();
-  };
-  EXPECT_EQ(refused("xx", "de"), "xx is not supported");
-  EXPECT_EQ(refused("auto", "xx"), "xx is not supported");
-  EXPECT_EQ(refused("de", "en"), "de is not supported");
-  EXPECT_EQ(refused("es", "pt"), "es is not supported");
-  EXPECT_EQ(refused("en", "it"), "it is not available as a target language from en");
-}
-
-TEST_F(ServerTest, LanguagesThatNobodyKnowsAreNotMadeUp) {
-  start();
-  EXPECT_EQ(get("/languages").json(), Json::array());
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "de"}}).error(), "en is not supported");
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"target", "de"}}).status, 400);
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"source", "auto"}}).status, 200);
-  EXPECT_EQ(post("/translate", {{"q", "a"}, {"source", "en"}, {"model", "demo"}}).status, 200);
-  const HttpAnswer detected = post("/detect", {{"q", "a"}});
-  EXPECT_EQ(detected.status, 501);
-  EXPECT_EQ(detected.error(), "this server does not detect languages; GET /languages lists those of its models");
 }
 
 TEST_F(ServerTest, ExplainsWhatItSearchedAndWhatItIsGiven) {
@@ -550,95 +323,6 @@ TEST_F(ServerAccess, APortThatIsTakenIsSaid) {
   options.port = server_->port();
   const std::string message = test::message_of([&] { Server({{"demo", folder_.path() / "demo"}}, options); });
   EXPECT_NE(message.find("cannot listen at 127.0.0.1:"), std::string::npos) << message;
-}
-
-// The events of a stream: names and data.
-std::vector<std::pair<std::string, Json>> events_of(const std::string& body) {
-  std::vector<std::pair<std::string, Json>> events;
-  std::istringstream lines(body);
-  for (std::string event, data, blank; std::getline(lines, event);) {
-    std::getline(lines, data);
-    std::getline(lines, blank);
-    EXPECT_TRUE(event.starts_with("event: ") && data.starts_with("data: ") && blank.empty()) << event << data;
-    events.emplace_back(event.substr(7), Json::parse(data.substr(6)));
-  }
-  return events;
-}
-
-TEST_F(ServerStreams, TokensComeOneByOneAndMakeTheTrace) {
-  start();
-  HttpClient one = client();
-  const HttpAnswer answer =
-      one.post("/explain", Json{{"text", "a b c"}, {"beam", 1}}, {{"Accept", "text/event-stream"}});
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(answer.headers.at("Content-Type"), "text/event-stream; charset=utf-8");
-  const auto events = events_of(answer.body);
-  ASSERT_GE(events.size(), 3u);
-  EXPECT_EQ(events.front().first, "source");
-  EXPECT_EQ(events.front().second.at("text"), "a b c");
-  EXPECT_EQ(events.back().first, "trace");
-  const Json& trace = events.back().second;
-  EXPECT_EQ(trace.at("target").at("tokens").size(), events.size() - 2);
-  for (std::size_t i = 1; i + 1 < events.size(); ++i) {
-    const Json& token = events[i].second;
-    EXPECT_EQ(events[i].first, "token");
-    EXPECT_EQ(token.at("step"), i - 1);
-    EXPECT_EQ(token.at("draft"), false);
-    EXPECT_EQ(token.at("token"), trace.at("target").at("tokens")[i - 1].at("text"));
-    EXPECT_EQ(token.at("weights"), trace.at("alignment")[i - 1]);
-    EXPECT_NEAR(token.at("log_probability").get<double>(), trace.at("log_probabilities")[i - 1].get<double>(), 1e-3);
-  }
-  EXPECT_EQ(events[events.size() - 2].second.at("text"), trace.at("target").at("text"));
-  // The connection goes on; greedy search without a stream says the same.
-  EXPECT_EQ(one.post("/explain", Json{{"text", "a b c"}, {"beam", 1}}).json(), trace);
-}
-
-TEST_F(ServerStreams, ADraftIsFollowedByWhatTheSearchFound) {
-  start();
-  const test::HttpHeaders stream{{"Accept", "text/event-stream"}};
-  for (const char* model : {"demo", "other"}) {
-    const Json body{{"text", "a b c"}, {"model", model}, {"attentions", true}, {"alternatives", true}};
-    const auto events = events_of(post("/explain", body, stream).body);
-    ASSERT_GE(events.size(), 3u);
-    EXPECT_EQ(events.front().first, "source");
-    Json greedy = body;
-    greedy["beam"] = 1;
-    const Json draft = post("/explain", greedy).json();
-    EXPECT_EQ(events.size() - 2, draft.at("target").at("tokens").size());
-    for (std::size_t i = 1; i + 1 < events.size(); ++i) {
-      EXPECT_EQ(events[i].first, "token");
-      EXPECT_EQ(events[i].second.at("draft"), true);
-      EXPECT_EQ(events[i].second.at("token"), draft.at("target").at("tokens")[i - 1].at("text"));
-    }
-    EXPECT_EQ(events.back().first, "trace");
-    EXPECT_EQ(events.back().second, post("/explain", body).json());
-  }
-}
-
-TEST_F(ServerStreams, AGivenOutputHasNoDraft) {
-  start();
-  const Json body{{"text", "a b"}, {"target", "c d"}};
-  const auto events = events_of(post("/explain", body, {{"Accept", "text/event-stream"}}).body);
-  ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].first, "source");
-  EXPECT_EQ(events[1].first, "trace");
-  EXPECT_EQ(events[1].second, post("/explain", body).json());
-}
-
-TEST_F(ServerStreams, FaultsBeforeTheFirstEventAreOrdinaryAnswers) {
-  start();
-  const test::HttpHeaders stream{{"Accept", "text/event-stream"}};
-  EXPECT_EQ(post("/explain", {{"text", "a"}, {"normaliser", "none"}}, stream).status, 422);
-  EXPECT_EQ(post("/explain", {{"txt", "a"}}, stream).status, 400);
-  std::string many;
-  for (int i = 0; i < 600; ++i) many += "a ";
-  EXPECT_EQ(post("/explain", {{"text", many}}, stream).status, 422);
-  HttpClient old = client();
-  const std::string body = R"({"text": "a"})";
-  old.write(fmt::format("POST /explain HTTP/1.0\r\nAccept: text/event-stream\r\nContent-Length: {}\r\n\r\n{}",
-                        body.size(), body));
-  const HttpAnswer answer = old.read();
-  EXPECT_EQ(events_of(answer.body).back().first, "trace");
 }
 
 }  // namespace
