@@ -32,7 +32,7 @@ expect '--help' 'shade' 'Say how dark images are'
 with_job train --help >output
 expect 'train --help' '--image ' '--valid-image ' '--label ' '--valid-label '
 
-with_job train --model shades --data list.tsv --valid list.tsv --steps 300 --validate-every 100u --threads 1 --output model \
+with_job train --model shades --data list.tsv --valid list.tsv --steps 1200 --validate-every 300u --threads 1 --output model \
   >output 2>&1
 expect 'train' 'shades with ' '2 labels' 'accuracy 100'
 with_job shade model dark1.pgm light2.pgm dark3.pgm >output 2>/dev/null
@@ -62,7 +62,7 @@ LD_PRELOAD=$job fails 1 'did you mean dark?' explain model light1.pgm --target d
 fails 1 'there is no job shading' info model
 
 # The server: images come as base64.
-with_job serve model --port 0 >said 2>log &
+LD_PRELOAD=$job "$heed" serve model --port 0 >said 2>log &
 server=$!
 until grep -q '^Serving at ' said; do
   kill -0 $server 2>/dev/null || { fault 'serve: it does not begin'; cat log; exit 1; }
@@ -72,11 +72,11 @@ at=$(sed -n 's|^Serving at \(http://[^/]*\)/.*|\1|p' said)
 curl -s "$at/models" >output
 expect 'GET /models' '"job":"shading"' '"system":"shades"' '"kind":"image"'
 encoded=$(base64 -w 0 light1.pgm)
-curl -s "$at/explain" -d "{\"image\": {\"base64\": \"$encoded\"}}" >output
+curl -s "$at/explain" -d "{\"inputs\": {\"image\": {\"base64\": \"$encoded\"}}}" >output
 expect 'POST /explain' '"job":"shading"' '"kind":"image"' '"text":"light"'
-curl -s "$at/run" -d "{\"image\": {\"base64\": \"$encoded\"}}" >output
-expect 'POST /run' 'light'
-curl -s "$at/explain" -d '{"image": {"base64": "R0lG"}}' >output
+curl -s "$at/shade" -d "{\"image\": {\"base64\": \"$encoded\"}}" >output
+expect 'POST /shade' 'light'
+curl -s "$at/explain" -d '{"inputs": {"image": {"base64": "R0lG"}}}' >output
 expect 'no image' 'it is no image that can be read here'
 kill -TERM $server
 wait $server || fault 'serve: it does not end well'

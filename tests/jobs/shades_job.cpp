@@ -4,6 +4,7 @@
 // It reads a grey image in Netpbm's PGM and says whether it is dark, light, or whatever else it was trained to say:
 //   x_j = mean of region j of a grid of 4 × 4,  h_j = tanh(w x_j + b)
 //   α = softmax(q·h_j),  scores = V Σ_j α_j h_j + c
+// At first w and q are positive: it looks at what is light.
 
 #include <charconv>
 
@@ -82,8 +83,8 @@ class Shades final : public Chooser {
  public:
   Shades(const Scope& scope, const ShadesConfig& config)
       : regions_(scope / "regions", config.inputs[0], config.hidden,
-                 {.activation = Activation::tanh, .initialise = init::normal(2)}),
-        query_(scope.parameter("query", Shape{1, 1, config.hidden}, init::normal(0.1))),
+                 {.activation = Activation::tanh, .initialise = init::uniform(1, 3)}),
+        query_(scope.parameter("query", Shape{1, 1, config.hidden}, init::constant(1))),
         attention_(scope / "attention", composed_of("dot"), config.hidden, config.hidden),
         labels_(scope / "labels", config.hidden, config.outputs) {}
 
@@ -115,7 +116,7 @@ const RegisterSystem system{
      .presets = {"paper", "small"},
      .config = [](const std::string&) { return std::make_unique<ShadesConfig>(); },
      .make = make_model<Shades, ShadesConfig>,
-     .training = {{"label-smoothing", "0"}, {"learning-rate", "0.05"}, {"schedule", "constant"}}}};
+     .training = {{"label-smoothing", "0"}, {"learning-rate", "0.02"}, {"schedule", "constant"}}}};
 
 const RegisterJob job{{.name = "shading",
                        .verb = "shade",

@@ -16,17 +16,18 @@ namespace heed::test {
 namespace {
 
 constexpr Index kSide = 8, kImages = 48;
-const std::vector<std::string> kLabels{"dark", "lamp", "light"};
+const std::vector<std::string> kLabels{"black", "dusk", "lamp"};
 
-// A grey image of a label: all dark, all light, or dark with one light region.
+// A grey image of a label: all black, all dusk, or dusk with one light region. A lamp lies on the other side of dusk
+// than black does: on the way to looking at it nothing looks like another label.
 std::string image_of(const std::string& label, RandomSequence& random) {
   std::string bytes = fmt::format("P5 # of a test\n{} {}\n255\n", kSide, kSide);
   const auto lamp = static_cast<Index>(random.below(16));
   for (Index y = 0; y < kSide; ++y)
     for (Index x = 0; x < kSide; ++x) {
       const Index region = y / 2 * 4 + x / 2;
-      const bool light = label == "light" || (label == "lamp" && region == lamp);
-      bytes += static_cast<char>((light ? 200 : 10) + random.below(40));
+      const int least = label == "black" ? 10 : label == "lamp" && region == lamp ? 200 : 100;
+      bytes += static_cast<char>(static_cast<std::uint64_t>(least) + random.below(40));
     }
   return bytes;
 }
@@ -50,8 +51,8 @@ class TestOnlyJobTest : public testing::Test {
                                {"data", file("train.tsv"), ""},
                                {"valid", file("test.tsv"), ""},
                                {"output", file("model"), ""},
-                               {"steps", "800", ""},
-                               {"validate-every", "200u", ""},
+                               {"steps", "1200", ""},
+                               {"validate-every", "400u", ""},
                                {"threads", "1", ""},
                                {"shards", "2", ""}}),
                 false, [](const std::string&) {});
@@ -181,12 +182,12 @@ TEST_F(TestOnlyJobTest, ItsTraceHasAGridAndALabel) {
   }
   // A given label is explained though it is not the likeliest.
   const Trace given =
-      model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"light"}}}).front();
-  EXPECT_EQ(given.output().text.text, "light");
-  EXPECT_EQ(given.choices.front().label, "dark");
+      model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"lamp"}}}).front();
+  EXPECT_EQ(given.output().text.text, "lamp");
+  EXPECT_EQ(given.choices.front().label, "black");
   EXPECT_EQ(
-      message_of([&] { model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"lihgt"}}}); }),
-      "[shading] the model has no label lihgt; did you mean light?");
+      message_of([&] { model.explain(std::vector<Sample>{{.inputs = test.samples[0].inputs, .outputs = {"lapm"}}}); }),
+      "[shading] the model has no label lapm; did you mean lamp?");
 }
 
 TEST_F(TestOnlyJobTest, ALampIsSeenWhereItIs) {
@@ -210,7 +211,7 @@ TEST_F(TestOnlyJobTest, ItsFolderHasEverything) {
   const ModelFolder folder(folder_->path() / "model");
   EXPECT_EQ(folder.model(), "shades");
   EXPECT_EQ(folder.job(), "shading");
-  EXPECT_EQ(read_file(folder.path() / "label.labels.txt"), "dark\nlamp\nlight\n");
+  EXPECT_EQ(read_file(folder.path() / "label.labels.txt"), "black\ndusk\nlamp\n");
   const Bundle bundle = load_bundle(folder, FolderWeights::trained);
   EXPECT_EQ(bundle.config->inputs, (std::vector<Index>{1}));
   EXPECT_EQ(bundle.config->outputs, 3);
@@ -227,7 +228,7 @@ TEST_F(TestOnlyJobTest, ItsFolderHasEverything) {
 }
 
 TEST_F(TestOnlyJobTest, LabelsThatAreTooFewAreAnError) {
-  write_file(folder_->path() / "one.tsv", "dark\ttrain0.pgm\n");
+  write_file(folder_->path() / "one.tsv", "black\ttrain0.pgm\n");
   EXPECT_EQ(message_of([&] {
               train_model(plan_training({{"model", "shades", ""},
                                          {"data", file("one.tsv"), ""},
@@ -235,7 +236,7 @@ TEST_F(TestOnlyJobTest, LabelsThatAreTooFewAreAnError) {
                                          {"steps", "1", ""}}),
                           false, [](const std::string&) {});
             }),
-            "[train] there is no label but dark in " + file("one.tsv") + "; at least two labels are needed");
+            "[train] there is no label but black in " + file("one.tsv") + "; at least two labels are needed");
 }
 
 }  // namespace
