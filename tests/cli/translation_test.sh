@@ -15,7 +15,7 @@ small=("${data[@]}" "${size[@]}" "${rate[@]}")
 
 # A model that has learnt its corpus by heart.
 "$heed" train "${small[@]}" --epochs 40 --metrics cross-entropy,bleu --output model 2>output
-expect 'train' '60 pairs of lines, 60 used' 'bleu 100' 'the model is in model'
+expect 'train' '60 samples, 60 used' 'bleu 100' 'the model is in model'
 for file in config.json model.safetensors source.vocab.txt target.vocab.txt training.json train.jsonl curve.svg; do
   [ -s model/$file ] || fault "train: $file is missing"
 done
@@ -61,7 +61,7 @@ expect 'draw' 'steht ' 'rote '
 "$heed" translate -m model -i one --scores 2>/dev/null | sed 's/.*steht ||| \(-[0-9.]*\) .*/\1/' >searched
 echo 'der rote baum steht' >one.de
 "$heed" score -m model -s one -t one.de 2>output | cut -f1 >scored
-expect 'score' '1 sentences, 5 pieces, log-probability'
+expect 'score' '1 samples, 5 pieces, log-probability'
 awk 'NR == FNR { a = $1; next } { d = a - $1; if (a == "" || d > 1e-3 || d < -1e-3) exit 1 }' searched scored ||
   fault "score: $(cat scored), searching said $(cat searched)"
 
