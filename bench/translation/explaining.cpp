@@ -47,7 +47,8 @@ const Family explaining("translation-explaining", [](Settings& settings) -> Step
       for (const auto& best : search_batches(models, ids, options.search, threads))
         texts.push_back(vocabulary->decode(best.front().words));
     } else {
-      for (const Trace& each : Explainer(bundle, name).explain(sentences, options)) texts.push_back(each.output().text.text);
+      for (const Trace& each : Explainer(bundle, name).explain(sentences, options))
+        texts.push_back(each.output().text.text);
     }
     if (results) *results = {{"sentences", Tensor(Shape{1}, static_cast<Real>(texts.size()))}};
   };

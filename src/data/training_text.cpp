@@ -20,25 +20,25 @@ TrainingText::TrainingText(std::vector<std::string> files) : names_(files) {
 
 TrainingText::TrainingText(SampleFiles files, std::vector<SampleColumn> columns, std::vector<std::string> wanted)
     : names_(files.files) {
-  parts_.emplace_back([files = std::move(files), columns = std::move(columns),
-                       wanted = std::move(wanted)](const Use& use) {
-    const auto is_wanted = [&wanted](const SampleColumn& column) {
-      return std::find(wanted.begin(), wanted.end(), column.name) != wanted.end();
-    };
-    Samples samples(files, columns);
-    for (Sample sample; samples.next(sample);) {
-      std::size_t input = 0;
-      for (const SampleColumn& column : columns) {
-        if (column.output) {
-          if (is_wanted(column))
-            for (const std::string& text : sample.outputs) use(text);
-          continue;
+  parts_.emplace_back(
+      [files = std::move(files), columns = std::move(columns), wanted = std::move(wanted)](const Use& use) {
+        const auto is_wanted = [&wanted](const SampleColumn& column) {
+          return std::find(wanted.begin(), wanted.end(), column.name) != wanted.end();
+        };
+        Samples samples(files, columns);
+        for (Sample sample; samples.next(sample);) {
+          std::size_t input = 0;
+          for (const SampleColumn& column : columns) {
+            if (column.output) {
+              if (is_wanted(column))
+                for (const std::string& text : sample.outputs) use(text);
+              continue;
+            }
+            if (is_wanted(column)) use(sample.inputs[input].text);
+            ++input;
+          }
         }
-        if (is_wanted(column)) use(sample.inputs[input].text);
-        ++input;
-      }
-    }
-  });
+      });
 }
 
 TrainingText& TrainingText::operator+=(const TrainingText& other) {

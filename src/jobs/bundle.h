@@ -40,8 +40,8 @@ struct Bundle {
   std::int32_t label_number(const std::string& label) const;
 };
 
-// A new one with fresh weights, or with none yet. The config's sizes are filled in; `widths` has those of inputs without
-// a vocabulary.
+// A new one with fresh weights, or with none yet. The config's sizes are filled in; `widths` has those of inputs
+// without a vocabulary.
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
                    const std::vector<Index>& widths, std::uint64_t seed, FirstValues values = FirstValues::drawn);
 // Its folder: configuration, vocabularies and labels, and the other files given.

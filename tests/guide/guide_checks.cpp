@@ -2,6 +2,10 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/mechanism.h"
+#include "heed/base/file.h"
+#include "heed/jobs/runner.h"
+#include "heed/jobs/training.h"
+#include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -24,6 +28,33 @@ TEST(Guide, ScalingAKeyChangesNothing) {
     return attention(query, attention.memory(keys, keys)).weights.value().at({0, 0, 0, 0});
   };
   EXPECT_NEAR(weight_of_first(1), weight_of_first(100), 1e-6);
+}
+
+TEST(Guide, TheJobIsFoundTrainedAndRun) {
+  ASSERT_EQ(job_of_verb("sift"), &job_named("spam"));
+  ASSERT_EQ(systems_of(job_named("spam")).size(), 1u);
+  const TemporaryFolder folder;
+  const std::string data = (folder.path() / "messages.tsv").string();
+  write_file(data, "good\tlunch at noon\nbad\twin money now\ngood\tsee you at lunch\nbad\tmoney for you now\n");
+  train_model(plan_training({{"model", "mean-vector", ""},
+                             {"data", data, ""},
+                             {"valid", data, ""},
+                             {"output", (folder.path() / "sieve").string(), ""},
+                             {"steps", "200", ""},
+                             {"validate-every", "100u", ""},
+                             {"learning-rate", "0.05", ""},
+                             {"shards", "1", ""},
+                             {"threads", "1", ""}}),
+              false, [](const std::string&) {});
+  Runner runner({folder.path() / "sieve"}, 1, [](const std::string& line) { ADD_FAILURE() << line; });
+  const std::vector<Sample> samples{sample_of({"win money"}), sample_of({"lunch at noon"})};
+  const auto answers = runner.run(samples);
+  EXPECT_EQ(answers[0].front().text, "bad");
+  EXPECT_EQ(answers[1].front().text, "good");
+  const Trace trace = runner.explain(samples).front();
+  EXPECT_EQ(trace.rows, "label");
+  EXPECT_EQ(trace.columns, "message");
+  EXPECT_NEAR(static_cast<double>(trace.alignment.at({0, 0})), 1.0 / 3, 1e-6);  // two words and the end
 }
 
 }  // namespace
