@@ -14,13 +14,15 @@ namespace {
 constexpr std::size_t kSentences = 64;
 
 // Each batch's first sentences, without the end.
-std::vector<std::vector<std::int32_t>> sources() {
-  std::vector<std::vector<std::int32_t>> result;
-  const std::vector<PairBatch> batches = made_up_batches();
-  for (const PairBatch& batch : batches)
+std::vector<EncodedSample> sources() {
+  std::vector<EncodedSample> result;
+  const std::vector<SampleBatch> batches = made_up_batches();
+  for (const SampleBatch& batch : batches)
     for (Index b = 0; b < static_cast<Index>(kSentences / batches.size()); ++b) {
-      const std::int32_t* const words = batch.source.words.data() + b * batch.source.longest();
-      result.emplace_back(words, words + batch.source.lengths.data()[b] - 1);
+      const Source& source = batch.inputs.front();
+      const std::int32_t* const words = source.words.data() + b * source.longest();
+      EncodedInput& input = result.emplace_back().inputs.emplace_back();
+      input.words.assign(words, words + source.lengths.data()[b] - 1);
     }
   return result;
 }
@@ -30,14 +32,14 @@ const Family decoding("translation-decoding", [](Settings& settings) -> Step {
   const auto small = std::make_shared<SmallModel>(name);
   save_parameters(weights_file(name), small->parameters);
   BatchedSearch search;
-  search.batch_sentences = settings.number("sentences", 64);
+  search.batch.samples = settings.number("sentences", 64);
   search.options.longest_factor = 1;
   search.options.longest_extra = 0;
-  const auto threads = std::make_shared<ThreadPool>(search.batch_sentences == 1 ? 1 : thread_count());
+  const auto threads = std::make_shared<ThreadPool>(search.batch.samples == 1 ? 1 : thread_count());
   return [=, sentences = sources()](Results* results) {
     const Writer* const models[] = {small->model.get()};
     Hypotheses found;
-    if (search.batch_sentences == 1) {  // as they come: no one waits for the others
+    if (search.batch.samples == 1) {  // as they come: no one waits for the others
       for (const auto& sentence : sentences)
         found.push_back(std::move(search_batches(models, {&sentence, 1}, search, *threads).front()));
     } else {

@@ -3,7 +3,7 @@
 #include "attention/settings.h"
 #include "heed/base/threads.h"
 #include "heed/data/words.h"
-#include "heed/jobs/explain.h"
+#include "heed/jobs/runner.h"
 #include "translation/work.h"
 
 namespace heed::bench {
@@ -17,13 +17,14 @@ std::shared_ptr<const Vocabulary> made_up_words() {
   return words_from(text, "[bench]");
 }
 
-std::vector<std::string> sources(const Vocabulary& vocabulary) {
-  std::vector<std::string> result;
-  const std::vector<PairBatch> batches = made_up_batches();
-  for (const PairBatch& batch : batches)
+std::vector<Sample> sources(const Vocabulary& vocabulary) {
+  std::vector<Sample> result;
+  const std::vector<SampleBatch> batches = made_up_batches();
+  for (const SampleBatch& batch : batches)
     for (Index b = 0; b < static_cast<Index>(kSentences / batches.size()); ++b) {
-      const std::int32_t* const words = batch.source.words.data() + b * batch.source.longest();
-      result.push_back(vocabulary.decode({words, static_cast<std::size_t>(batch.source.lengths.data()[b] - 1)}));
+      const Source& source = batch.inputs.front();
+      const std::int32_t* const words = source.words.data() + b * source.longest();
+      result.push_back(sample_of({vocabulary.decode({words, static_cast<std::size_t>(source.lengths.data()[b] - 1)})}));
     }
   return result;
 }
@@ -31,24 +32,25 @@ std::vector<std::string> sources(const Vocabulary& vocabulary) {
 const Family explaining("translation-explaining", [](Settings& settings) -> Step {
   const std::string name = settings.word("model", "rnnsearch"), trace = settings.word("trace", "alignment");
   const auto vocabulary = made_up_words();
-  const auto bundle = std::make_shared<const TranslationBundle>(
-      make_translation(name, system_named(name).config("small"), vocabulary, vocabulary, 1));
+  const System& system = system_named(name);
+  const auto bundle = std::make_shared<const Bundle>(
+      make_bundle(job_named(system.job), system, system.config("small"), {{vocabulary}, vocabulary, {}}, {0}, 1));
+  const auto runner = std::make_shared<Runner>(bundle, name, thread_count(), [](const std::string&) {});
   ExplainOptions options;
-  options.search.options.longest_factor = 1;
-  options.search.options.longest_extra = 0;
+  options.run.search.options.longest_factor = 1;
+  options.run.search.options.longest_extra = 0;
   options.attentions = options.beam = trace == "attentions";
   return [=, sentences = sources(*vocabulary)](Results* results) {
     std::vector<std::string> texts;
     if (trace == "none") {
-      std::vector<std::vector<std::int32_t>> ids;
-      for (const std::string& sentence : sentences) ids.push_back(vocabulary->encode(sentence));
-      const Writer* const models[] = {bundle->model.get()};
+      std::vector<EncodedSample> encoded;
+      for (const Sample& sentence : sentences) encoded.push_back(bundle->encode(sentence));
+      const Writer* const writers[] = {bundle->writer};
       ThreadPool threads(thread_count());
-      for (const auto& best : search_batches(models, ids, options.search, threads))
+      for (const auto& best : search_batches(writers, encoded, options.run.search, threads))
         texts.push_back(vocabulary->decode(best.front().words));
     } else {
-      for (const Trace& each : Explainer(bundle, name).explain(sentences, options))
-        texts.push_back(each.output().text.text);
+      for (const Trace& each : runner->explain(sentences, options)) texts.push_back(each.output().text.text);
     }
     if (results) *results = {{"sentences", Tensor(Shape{1}, static_cast<Real>(texts.size()))}};
   };

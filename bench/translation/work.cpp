@@ -11,7 +11,7 @@
 namespace heed::bench {
 namespace {
 
-constexpr Index kBatchWords = 2048;                   // a side, padded
+constexpr Index kBatchWords = 2048;                   // on each side, padded
 constexpr Index kLongest[] = {9, 13, 16, 24};         // words of each batch's longest sentence
 constexpr double kSmoothing = 0.1, kLargestNorm = 1;  // label smoothing, clipping
 constexpr Real kRate = 3e-4F;
@@ -22,19 +22,18 @@ std::int32_t word_of(std::int32_t bits) {
   return static_cast<std::int32_t>(3 + ((((u * u) >> 24) * u >> 24) * (kVocabulary - 3) >> 24));
 }
 
-PairBatch made_up_batch(Index longest, std::uint32_t seed) {
+SampleBatch made_up_batch(Index longest, std::uint32_t seed) {
   const Index sentences = kBatchWords / (longest + 2), width = longest + 1;
   const Shape shape{sentences, width};
   const Ids source = filled_ids(shape, seed, 1 << 24), target = filled_ids(shape, seed + 1, 1 << 24);
   const Ids shorter = filled_ids(Shape{2, sentences}, seed + 2, 3);  // than the longest, by so many words
-  PairBatch batch;
-  batch.source = {Ids(shape, kEnd), Ids(Shape{sentences})};
+  SampleBatch batch;
+  Source& read_source = batch.inputs.emplace_back(Source{Ids(shape, kEnd), Ids(Shape{sentences})});
   batch.previous = {Ids(shape, kEnd), Ids(Shape{sentences})};
   batch.expected = Ids(shape, -1);
-  batch.source_words = batch.target_words = 0;
   for (Index b = 0; b < sentences; ++b) {
     const Index m = longest - shorter.at({0, b}), n = longest - shorter.at({1, b});
-    std::int32_t* const read = batch.source.words.data() + b * width;
+    std::int32_t* const read = read_source.words.data() + b * width;
     std::int32_t* const previous = batch.previous.words.data() + b * width;
     std::int32_t* const expected = batch.expected.data() + b * width;
     for (Index j = 0; j < m; ++j) read[j] = word_of(source.at({b, j}));
@@ -42,9 +41,9 @@ PairBatch made_up_batch(Index longest, std::uint32_t seed) {
     expected[n] = kEnd;
     previous[0] = kBegin;
     std::copy_n(expected, n, previous + 1);
-    batch.source.lengths.data()[b] = static_cast<std::int32_t>(m + 1);
+    read_source.lengths.data()[b] = static_cast<std::int32_t>(m + 1);
     batch.previous.lengths.data()[b] = static_cast<std::int32_t>(n + 1);
-    batch.source_words += m + 1, batch.target_words += n + 1;
+    batch.words += n + 1;
   }
   return batch;
 }
@@ -58,8 +57,8 @@ Source rows_of(const Source& all, Index begin, Index end) {
 
 }  // namespace
 
-std::vector<PairBatch> made_up_batches() {
-  std::vector<PairBatch> batches;
+std::vector<SampleBatch> made_up_batches() {
+  std::vector<SampleBatch> batches;
   for (const Index longest : kLongest)
     batches.push_back(made_up_batch(longest, static_cast<std::uint32_t>(3000 + longest)));
   return batches;
@@ -85,16 +84,16 @@ Updates::Updates(SmallModel& small, int threads)
       workers_({.shards = threads, .threads = threads}),
       optimiser_({.algorithm = Adam{.beta2 = 0.98}}) {}
 
-double Updates::run(const PairBatch& batch, bool dropout) {
-  const Index sentences = batch.source.batch(), shards = workers_.shards();
+double Updates::run(const SampleBatch& batch, bool dropout) {
+  const Index sentences = batch.inputs.front().batch(), shards = workers_.shards();
   const Workers::Result result = workers_.run(small_.parameters, step_++, [&](Index shard, Random& random) -> Var {
     const Index begin = sentences * shard / shards, end = sentences * (shard + 1) / shards;
-    const Source source = rows_of(batch.source, begin, end), previous = rows_of(batch.previous, begin, end);
+    const Source source = rows_of(batch.inputs.front(), begin, end), previous = rows_of(batch.previous, begin, end);
     const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
     const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
     return forced.words.cross_entropy(expected, {.label_smoothing = kSmoothing, .average = false});
   });
-  const auto words = static_cast<double>(batch.target_words);
+  const auto words = static_cast<double>(batch.words);
   const double norm = global_norm(result.gradients, small_.parameters) / words;
   optimiser_.step(small_.parameters, result.gradients, kRate,
                   clip_factor(norm, kLargestNorm) / static_cast<Real>(words));

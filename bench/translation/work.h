@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/data/pairs.h"
+#include "heed/data/sample_batches.h"
 #include "heed/models/system.h"
 #include "heed/train/optimiser.h"
 #include "heed/train/workers.h"
@@ -17,8 +17,8 @@ namespace heed::bench {
 
 inline constexpr Index kVocabulary = 8000;
 
-// Four batches of like length, about 2048 words a side each, 14 words a sentence on average; rare words are rare.
-std::vector<PairBatch> made_up_batches();
+// Four batches of like length, about 2048 words on each side, 14 words per sentence on average; rare words are rare.
+std::vector<SampleBatch> made_up_batches();
 
 // A registered system in its small preset. The weights pass to the peers through a file in $HEED_BENCH_FOLDER.
 struct SmallModel {
@@ -32,8 +32,8 @@ std::filesystem::path weights_file(const std::string& name);
 class Updates {
  public:
   Updates(SmallModel& small, int threads);
-  // One update; the smoothed cross-entropy a word. Dropout is left out where numbers are compared.
-  double run(const PairBatch& batch, bool dropout);
+  // One update; the smoothed cross-entropy per word. Dropout is left out where numbers are compared.
+  double run(const SampleBatch& batch, bool dropout);
 
  private:
   SmallModel& small_;
