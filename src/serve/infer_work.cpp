@@ -17,7 +17,7 @@ SentInput input_of(const Job& job, const SentTensor& tensor) {
   const JobSide* side = input_named(job, tensor.name);
   const bool is_file = side != nullptr && !is_text(side->kind);
   for (const std::string& element : tensor.elements) {
-    SentValue& value = input.values.emplace_back(element, is_file);
+    SentValue& value = input.values.emplace_back(SentValue{element, is_file});
     if (!is_file || tensor.binary) continue;
     std::optional<std::string> bytes = from_base64(element);
     if (!bytes) refuse(400, "the data of {} is not valid base64", side->name);

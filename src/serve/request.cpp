@@ -58,7 +58,7 @@ VerbRequest verb_request(const HttpRequest& request) {
     if (name == "model" || member.is_null()) continue;
     const bool several = name == "texts";
     if (several && !member.is_array()) refuse(400, "texts must be a list of texts, not {}", Members::kind(member));
-    SentInput& input = result.inputs.emplace_back(several ? "text" : name);
+    SentInput& input = result.inputs.emplace_back(SentInput{several ? "text" : name, {}});
     if (!member.is_array())
       input.values.push_back(value_in(name, member));
     else

@@ -127,7 +127,7 @@ void read_outputs(const Members& members, InferRequest& result) {
   for (const Json& json : *outputs) {
     if (!json.is_object()) refuse(400, "outputs must be a list of tensors");
     const Members output(json);
-    InferRequest::Output& asked = result.outputs.emplace_back("", result.binary_outputs);
+    InferRequest::Output& asked = result.outputs.emplace_back(InferRequest::Output{"", result.binary_outputs});
     output.read("name", asked.name);
     const Json own = parameters_of(output);
     Members(own).read("binary_data", asked.binary);
