@@ -255,7 +255,7 @@ ErasureScores scores_of(const Evidence& evidence, const Orders& orders, std::spa
 
 // One row for each step of the output: the trace's own, or the mean of several.
 Tensor rows_for(const Evidence& evidence, const Tensor& alignment) {
-  const Tensor plain = alignment.contiguous();
+  Tensor plain = alignment.contiguous();
   if (plain.size(0) == evidence.steps()) return plain;
   Tensor mean(Shape{1, plain.size(1)}, Real{0});
   for (Index i = 0; i < plain.size(); ++i)

@@ -187,6 +187,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
   }
   const auto with = [&list](const std::vector<std::size_t>& places, const auto& work) {
     std::vector<Explanation> some;
+    some.reserve(places.size());
     for (const std::size_t i : places) some.push_back(std::move(list[i]));
     if (!some.empty()) work(std::span<Explanation>(some));
     for (std::size_t k = 0; k < places.size(); ++k) list[places[k]] = std::move(some[k]);
@@ -200,6 +201,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
   if (options.trust)
     for (Explanation& each : list) measure_trust_of(each, options);
   std::vector<Trace> traces;
+  traces.reserve(list.size());
   for (Explanation& each : list) traces.push_back(std::move(each.trace));
   return traces;
 }

@@ -13,6 +13,7 @@ constexpr const char* kAnyText = "text";
 
 std::vector<std::string> names_of(const std::vector<JobSide>& sides) {
   std::vector<std::string> names;
+  names.reserve(sides.size());
   for (const JobSide& side : sides) names.push_back(side.name);
   return names;
 }

@@ -173,6 +173,7 @@ std::vector<InferRequest::Output> asked_outputs(const InferRequest& request, con
       refuse(400, "there is no output {}{}", shown(output.name), did_you_mean(shown(output.name), names));
   if (!request.outputs.empty()) return request.outputs;
   std::vector<InferRequest::Output> all;
+  all.reserve(names.size());
   for (const std::string& name : names) all.push_back({name, request.binary_outputs});
   return all;
 }
