@@ -108,6 +108,7 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   for (const Sample& sample : test.samples)
     if (static_cast<Index>(shown.size()) < kDrawn && worth_drawing(sample)) shown.push_back(sample);
   std::vector<Sample> inputs;
+  inputs.reserve(shown.size());
   for (const Sample& sample : shown) inputs.push_back({.inputs = sample.inputs});
   const std::vector<Trace> traces = runner.explain(inputs);
   for (std::size_t i = 0; i < traces.size(); ++i) print(drawn(shown[i], traces[i]));
