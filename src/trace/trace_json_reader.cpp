@@ -161,7 +161,7 @@ std::vector<TraceAxis> read_axes(const Field& value) {
 
 // The name of an axis.
 std::string read_axis_name(const Field& value, const Trace& trace) {
-  const std::string name = value.text();
+  std::string name = value.text();
   std::string known;
   for (std::size_t i = 0; i < trace.axes.size(); ++i) {
     if (trace.axes[i].name == name) return name;
