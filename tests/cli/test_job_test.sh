@@ -9,6 +9,13 @@ job=$2
 # A sanitiser's library does not come first where another is loaded before it; nothing here depends on that.
 export ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 with_job() { LD_PRELOAD=$job "$heed" "$@"; }
+# The library is for the command alone: what a sanitizer needs is not in grep.
+printf '#!/bin/sh\nLD_PRELOAD=%q exec %q "$@"\n' "$job" "$heed" >with-job
+chmod +x with-job
+fails_with_job() {
+  local heed=$PWD/with-job
+  fails "$@"
+}
 
 # Images of 4 x 4 numbers as text: all dark, all light.
 image() {  # $1 is the label, $2 a number that makes it another image
@@ -56,9 +63,9 @@ with_job completion bash >output
 expect 'completion' "'heed shade'" '--valid-image'
 
 # What is wrong is said in the job's own words.
-LD_PRELOAD=$job fails 1 'it is for shading; run it with heed shade' translate model dark1.pgm
-LD_PRELOAD=$job fails 1 'it is no image that can be read here' shade model list.tsv
-LD_PRELOAD=$job fails 1 'did you mean dark?' explain model light1.pgm --target drak
+fails_with_job 1 'it is for shading; run it with heed shade' translate model dark1.pgm
+fails_with_job 1 'it is no image that can be read here' shade model list.tsv
+fails_with_job 1 'did you mean dark?' explain model light1.pgm --target drak
 fails 1 'there is no job shading' info model
 
 # The server: images come as base64.
