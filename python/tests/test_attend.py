@@ -142,7 +142,7 @@ def test_the_inputs_are_left_alone():
         (lambda q, k, v: heed.attend(q, k, v, normaliser="sharpened", top_k=7), "top-k 7 of only 6 positions"),
         (lambda q, k, v: heed.attend(q, k[:, :0], v[:, :0]), "the memory is empty"),
         (lambda q, k, v: heed.attend(q, k, v[:, :3]), "do not belong together"),
-        (lambda q, k, v: heed.attend(q.astype(np.float64), k, v), "float64, not float32"),
+        (lambda q, k, v: heed.attend(np.array(["a"]), k, v), "not numbers"),
         (lambda q, k, v: heed.attend(q, k, v, normaliser="sharpened", temperature=0.0), "must be positive"),
         (lambda q, k, v: heed.attend(q, k, v, summaries=("entropi",)), "there is no summary entropi"),
         (lambda q, k, v: heed.attend(q, k, v, parameters={"nothing": k}), "there is no parameter nothing"),
@@ -174,3 +174,21 @@ def test_parity_with_torch_multihead_attention():
     out = joined @ layer.out_proj.weight.detach().numpy().T + layer.out_proj.bias.detach().numpy()
     np.testing.assert_allclose(out, expected.detach().numpy(), atol=1e-5)
     np.testing.assert_allclose(a.weights, weights.detach().numpy(), atol=1e-6)
+
+
+def test_lists_and_double_numbers_are_computed_in_float():
+    q, k, v = triple(m=3)
+    plain = heed.attend(q, k, v).read
+    np.testing.assert_array_equal(heed.attend(q.astype(np.float64), k.tolist(), v.tolist()).read, plain)
+
+
+def test_heads_of_queries_share_fewer_of_keys():
+    q, k, v = numbers(1, 4, 3, 2, seed=1), numbers(1, 2, 5, 2, seed=2), numbers(1, 2, 5, 2, seed=3)
+    shared = heed.attend(q, k, v)
+    repeated = heed.attend(q, np.repeat(k, 2, axis=1), np.repeat(v, 2, axis=1))
+    np.testing.assert_allclose(shared.read, repeated.read, atol=1e-6)
+    ones = np.ones_like(shared.read)
+    summed = repeated.backward(ones)["k"].reshape(1, 2, 2, 5, 2).sum(axis=2)
+    np.testing.assert_allclose(shared.backward(ones)["k"], summed, atol=1e-5)
+    with pytest.raises(ValueError, match="3 heads of q cannot share 2 heads of k"):
+        heed.attend(numbers(1, 3, 3, 2, seed=1), k, v)
