@@ -79,7 +79,7 @@ cmp -s whole/model.safetensors parts/model.safetensors || fault 'resume: other w
 cmp -s whole/model.safetensors threads/model.safetensors || fault 'threads: other weights with one thread'
 
 # Killed at any moment, it goes on, and always translates.
-often=("${small[@]}" --save-every 1 --validate-every 7u)
+often=("${small[@]}" --save-every 1 --validate-every 7u --patience 0)
 run=(train "${often[@]}" --output killed)
 for pause in 0.15 0.3 0.2 0.25; do
   "$heed" "${run[@]}" --steps 1000000 2>output &
