@@ -5,7 +5,7 @@
 #   golden_test.sh <the heed command> record    writes the numbers anew, where a change of them is meant
 data=$(cd "$(dirname "$0")" && pwd)/data
 golden=("${PYTHON:-python3}" "$data/../golden.py")
-record=${2:-}
+record=$([ "${2:-}" != record ] || echo yes)
 # shellcheck source=tests/cli/testing.sh
 source "$(dirname "$0")/testing.sh"
 
