@@ -164,9 +164,8 @@ std::vector<std::string> JobTask::outputs_of_validation() {
   for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode({.inputs = sample.inputs}));
   std::vector<std::string> outputs;
   if (bundle_.chooser) {
-    if (bundle_.job->gives_label())
-      for (EncodedSample& sample : samples)
-        for (EncodedInput& input : sample.inputs) cut_input(input, training_.longest);
+    for (EncodedSample& sample : samples)
+      for (EncodedInput& input : sample.inputs) cut_input(input, training_.longest);
     const Chooser* const choosers[] = {bundle_.chooser};
     for (const std::vector<double>& row : choose_batches(choosers, samples, {}, threads_))
       outputs.push_back(
