@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "heed/base/utf8.h"
+
 namespace heed {
 namespace {
 
@@ -43,77 +45,27 @@ int terminal_columns() {
 
 // Text -------------------------------------------------------------------------------------------------------------
 
-struct Letter {
-  std::string_view bytes;
-  int columns;
-};
-
-// How many columns a terminal gives a code point: none to marks that join the letter before, two to the scripts of
-// East Asia and to pictures.
-int columns_of(char32_t point) {
-  struct Range {
-    char32_t first, last;
-    int columns;
-  };
-  static constexpr std::array kRanges{
-      Range{0x0300, 0x036f, 0},   Range{0x200b, 0x200f, 0}, Range{0xfe00, 0xfe0f, 0},   Range{0x1100, 0x115f, 2},
-      Range{0x2e80, 0xa4cf, 2},   Range{0xac00, 0xd7a3, 2}, Range{0xf900, 0xfaff, 2},   Range{0xfe30, 0xfe6f, 2},
-      Range{0xff00, 0xff60, 2},   Range{0xffe0, 0xffe6, 2}, Range{0x1f300, 0x1f64f, 2}, Range{0x1f680, 0x1f9ff, 2},
-      Range{0x20000, 0x3fffd, 2},
-  };
-  for (const Range& range : kRanges)
-    if (point >= range.first && point <= range.last) return range.columns;
-  return 1;
-}
-
-// The first letter of `text`, which is not empty. A byte that is not UTF-8 counts as a letter.
-Letter first_letter(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0xc0 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  char32_t point = length == 1 ? byte(0) : byte(0) & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if (i >= text.size() || (byte(i) & 0xc0U) != 0x80) return {text.substr(0, 1), 1};
-    point = point << 6 | (byte(i) & 0x3fU);
-  }
-  return {text.substr(0, length), columns_of(point)};
-}
-
-int columns_of(std::string_view text) {
-  int columns = 0;
-  while (!text.empty()) {
-    const Letter letter = first_letter(text);
-    columns += letter.columns;
-    text.remove_prefix(letter.bytes.size());
-  }
-  return columns;
-}
-
 // As much of `text` as fits.
-std::string_view cut(std::string_view text, int columns) {
-  std::size_t kept = 0;
-  while (kept < text.size()) {
-    const Letter letter = first_letter(text.substr(kept));
-    columns -= letter.columns;
+std::string cut(std::string_view text, int columns) {
+  std::string result;
+  for (const DisplayCharacter& character : display_characters(text)) {
+    columns -= character.width;
     if (columns < 0) break;
-    kept += letter.bytes.size();
+    result += character.text;
   }
-  return text.substr(0, kept);
+  return result;
 }
 
 // One line of text without anything that would move the cursor, in ASCII if the screen knows no more.
 std::string on_one_line(std::string_view text, bool unicode) {
   std::string result;
-  while (!text.empty()) {
-    const Letter letter = first_letter(text);
-    const auto first = static_cast<unsigned char>(letter.bytes[0]);
-    if (first < 0x20 || first == 0x7f) {
+  for (const Grapheme& grapheme : split_graphemes(text)) {
+    const bool ascii = grapheme.bytes.size() == 1 && grapheme.valid;
+    if (is_control(grapheme.code)) {
       result += ' ';
-    } else if (first >= 0x80 && !unicode) {
-      result += '?';
     } else {
-      result += letter.bytes;
+      result += ascii || unicode ? displayed(grapheme.bytes) : "?";
     }
-    text.remove_prefix(letter.bytes.size());
   }
   return result;
 }
@@ -262,9 +214,9 @@ std::string Progress::terminal_line(double now) const {
   const std::string title = on_one_line(task_.title, screen_.unicode);
   const std::string rest = on_one_line(
       joined({all.percent, all.count, all.rate, joined({all.elapsed, all.left}, ", "), text_}, "  "), screen_.unicode);
-  const int room = width - columns_of(title) - columns_of(rest) - 4;
+  const int room = width - static_cast<int>(display_width(title) + display_width(rest)) - 4;
   // The numbers matter more than the bar, and those in front more than the text at the end.
-  if (task_.total <= 0 || room < kBarStep) return std::string(cut(joined({title, rest}, "  "), width));
+  if (task_.total <= 0 || room < kBarStep) return cut(joined({title, rest}, "  "), width);
   return joined({title, bar(all.share, std::min(room - room % kBarStep, kLongestBar), screen_), rest}, "  ");
 }
 

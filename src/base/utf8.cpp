@@ -1,46 +1,149 @@
 #include "heed/base/utf8.h"
 
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+
 namespace heed {
 namespace {
 
-// The length of the well-formed sequence at the front of `text`, which is not empty; 0 if there is none.
-std::size_t first_sequence(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;  // a continuation, an overlong form, or beyond the last code point
-  const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  // Only the second byte has narrower bounds: against overlong forms, surrogates and what is beyond U+10FFFF.
-  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  return length;
+constexpr char32_t kEmojiStyle = 0xfe0f;
+
+const utf8proc_property_t& properties(char32_t code) {
+  return *utf8proc_get_property(static_cast<utf8proc_int32_t>(code));
+}
+bool is_mark(char32_t code) {
+  const auto category = properties(code).category;
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
+}
+bool is_flag_letter(char32_t code) { return properties(code).boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR; }
+// Would turn the order of what follows: marks of direction, embeddings, overrides, isolates.
+bool turns_direction(char32_t code) {
+  return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+// The separators of lines and of paragraphs.
+bool ends_line(char32_t code) { return code == 0x2028 || code == 0x2029; }
+
+// Bytes that are no UTF-8 stand alone, as controls do.
+utf8proc_int32_t code_for_breaks(const Character& character) {
+  return character.valid ? static_cast<utf8proc_int32_t>(character.code) : 0;
 }
 
 }  // namespace
 
-std::size_t valid_utf8_prefix(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t length = first_sequence(text.substr(at));
-    if (length == 0) break;
-    at += length;
+void Characters::Iterator::decode_beyond_ascii() {
+  utf8proc_int32_t code = 0;
+  const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(rest_.data()),
+                                       static_cast<utf8proc_ssize_t>(rest_.size()), &code);
+  if (length > 0) {
+    first_ = {rest_.substr(0, static_cast<std::size_t>(length)), static_cast<char32_t>(code), true};
+  } else {
+    first_ = {rest_.substr(0, 1), kReplacementCharacter, false};
   }
-  return at;
+}
+
+std::size_t valid_utf8_prefix(std::string_view text) {
+  for (const Character& character : Characters(text))
+    if (!character.valid) return static_cast<std::size_t>(character.bytes.data() - text.data());
+  return text.size();
+}
+
+std::size_t count_characters(std::string_view text) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const Character& character : Characters(text)) ++count;
+  return count;
 }
 
 std::string_view characters_between(std::string_view text, std::ptrdiff_t begin, std::ptrdiff_t end) {
-  const auto byte_of = [text](std::ptrdiff_t character) {
-    std::size_t byte = 0;
-    for (; byte < text.size(); ++byte)
-      if ((static_cast<unsigned char>(text[byte]) & 0xc0U) != 0x80 && character-- == 0) break;
-    return byte;
-  };
-  const std::size_t first = byte_of(begin);
-  return text.substr(first, byte_of(end) - first);
+  std::ptrdiff_t number = 0;
+  std::size_t first = text.size(), last = text.size(), at = 0;
+  for (const Character& character : Characters(text)) {
+    if (number == begin) first = at;
+    if (number == end) last = at;
+    at += character.bytes.size();
+    ++number;
+  }
+  return text.substr(first, last - first);
+}
+
+bool is_white_space(char32_t code) {
+  const auto bidirectional = properties(code).bidi_class;
+  return bidirectional == UTF8PROC_BIDI_CLASS_WS || bidirectional == UTF8PROC_BIDI_CLASS_B ||
+         bidirectional == UTF8PROC_BIDI_CLASS_S || properties(code).category == UTF8PROC_CATEGORY_ZS;
+}
+
+bool is_control(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_CC; }
+
+bool needs_glyph(char32_t code) {
+  return !is_white_space(code) && !is_control(code) && !turns_direction(code) && !properties(code).ignorable;
+}
+
+std::string lowercased(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  for (const Character& character : Characters(text)) {
+    if (!character.valid) {
+      result += character.bytes;
+      continue;
+    }
+    const auto length =
+        utf8proc_encode_char(utf8proc_tolower(static_cast<utf8proc_int32_t>(character.code)), bytes.data());
+    result.append(bytes.begin(), bytes.begin() + length);
+  }
+  return result;
+}
+
+std::vector<Grapheme> split_graphemes(std::string_view text) {
+  std::vector<Grapheme> result;
+  utf8proc_int32_t before = 0, state = 0;
+  for (const Character& character : Characters(text)) {
+    const utf8proc_int32_t code = code_for_breaks(character);
+    const int columns = character.valid ? utf8proc_charwidth(code) : 1;
+    // The library is asked about every pair, since it remembers in `state` what came before.
+    const bool begins = utf8proc_grapheme_break_stateful(before, code, &state);
+    if (begins || result.empty()) {
+      result.push_back({character.bytes, character.code, character.valid, columns});
+    } else {
+      Grapheme& whole = result.back();
+      whole.bytes = {whole.bytes.data(), whole.bytes.size() + character.bytes.size()};
+      const bool picture = character.code == kEmojiStyle || is_flag_letter(character.code);
+      whole.columns = picture ? 2 : std::max(whole.columns, columns);
+    }
+    before = code;
+  }
+  return result;
+}
+
+std::vector<DisplayCharacter> display_characters(std::string_view text) {
+  std::vector<DisplayCharacter> result;
+  for (const Grapheme& grapheme : split_graphemes(text)) {
+    const char32_t code = grapheme.code;
+    if (!grapheme.valid || is_control(code) || ends_line(code) || turns_direction(code)) {
+      result.push_back({"\ufffd", 1});
+    } else if (grapheme.columns > 0) {
+      result.push_back({std::string(grapheme.bytes), grapheme.columns});
+    } else if (is_mark(code) && needs_glyph(code)) {
+      result.push_back({std::string("\u25cc").append(grapheme.bytes), 1});  // a mark of nothing stands on a circle
+    } else if (needs_glyph(code)) {
+      result.push_back({std::string(grapheme.bytes), 1});
+    }
+  }
+  return result;
+}
+
+std::string displayed(std::string_view text) {
+  std::string result;
+  for (const DisplayCharacter& character : display_characters(text)) result += character.text;
+  return result;
+}
+
+Index display_width(std::string_view text) {
+  Index width = 0;
+  for (const DisplayCharacter& character : display_characters(text)) width += character.width;
+  return width;
 }
 
 }  // namespace heed

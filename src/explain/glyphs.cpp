@@ -7,7 +7,6 @@
 #include <set>
 
 #include "heed/base/utf8.h"
-#include "heed/explain/svg_parts.h"
 
 namespace heed {
 namespace {
@@ -65,29 +64,20 @@ class Fonts {
   const FcFontSet* fonts_;
 };
 
-// Control characters and marks that are never seen need no glyph.
-bool is_seen(FcChar32 c) {
-  return (c < 0x7f || c > 0xa0) && (c < 0x200b || c > 0x200f) && (c < 0x2028 || c > 0x202e) &&
-         (c < 0xfe00 || c > 0xfe0f) && c != 0xfeff;
-}
-
 }  // namespace
 
 std::string missing_glyphs(const Trace& trace) {
   std::string texts;
   for (const TraceAxis& axis : trace.axes) texts += axis.text.text;
-  std::string_view rest(texts.data(), valid_utf8_prefix(texts));
   std::string missing;
-  std::set<FcChar32> seen;
+  std::set<char32_t> seen;
   std::unique_ptr<Fonts> fonts;  // read for the first character beyond ASCII, which every font has
-  while (!rest.empty()) {
-    const std::string_view character = rest.substr(0, first_character(rest));
-    rest.remove_prefix(character.size());
-    const FcChar32 code = code_point(character);
-    if (code < 0x80 || !is_seen(code) || !seen.insert(code).second) continue;
+  for (const Character& character : Characters(texts)) {
+    const char32_t code = character.code;
+    if (code < 0x80 || !character.valid || !needs_glyph(code) || !seen.insert(code).second) continue;
     if (!fonts) fonts = std::make_unique<Fonts>();
     if (!fonts->known()) return "";
-    if (!fonts->has(code)) missing += character;
+    if (!fonts->has(code)) missing += character.bytes;
   }
   return missing;
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "heed/base/display_width.h"
 #include "heed/base/error.h"
+#include "heed/base/utf8.h"
 #include "heed/explain/plot.h"
 #include "heed/explain/svg.h"
 #include "heed/explain/terminal.h"

@@ -21,57 +21,21 @@ int srgb(double linear) {
 
 double cubed(double x) { return x * x * x; }
 
-struct CodeRange {
-  char32_t first, last;
-};
-bool within(char32_t code, std::initializer_list<CodeRange> ranges) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
-}
-
-// Of one character, in units of the font's size.
-double character_width(char32_t code) {
-  if (within(code, {{0x300, 0x36F},
-                    {0x483, 0x489},
-                    {0x591, 0x5BD},
-                    {0x610, 0x61A},
-                    {0x64B, 0x65F},
-                    {0x200B, 0x200F},
-                    {0x202A, 0x202E},
-                    {0x20D0, 0x20FF},
-                    {0xFE00, 0xFE0F}}))
-    return 0;  // marks on the character before, and what is never seen
-  if (within(code, {{0x1100, 0x115F},
-                    {0x2E80, 0xA4CF},
-                    {0xA960, 0xA97F},
-                    {0xAC00, 0xD7A3},
-                    {0xF900, 0xFAFF},
-                    {0xFE30, 0xFE6F},
-                    {0xFF00, 0xFF60},
-                    {0xFFE0, 0xFFE6},
-                    {0x1F000, 0x1FAFF},
-                    {0x20000, 0x3FFFD}}))
-    return 1.05;  // Chinese, Japanese, Korean and pictures
-  if (within(code, {{' ', '!'}, {'\'', '\''}, {',', '.'}, {':', ';'}, {'I', 'J'}, {'i', 'j'}, {'l', 'l'}, {'|', '|'}}))
-    return 0.36;
-  if (within(code, {{'M', 'M'}, {'W', 'W'}, {'m', 'm'}, {'w', 'w'}, {'%', '%'}, {'@', '@'}})) return 0.95;
-  return within(code, {{'A', 'Z'}}) ? 0.72 : 0.62;
+// In units of the font's size.
+double grapheme_width(const Grapheme& grapheme) {
+  if (grapheme.columns == 0) return 0;
+  if (!grapheme.valid) return 1;
+  if (grapheme.columns == 2) return 1.05;  // Chinese, Japanese, Korean and pictures
+  const char32_t code = grapheme.code;
+  if (code < 0x80) {
+    const char letter = static_cast<char>(code);
+    if (std::string_view(" !',-.:;IJijl|").find(letter) != std::string_view::npos) return 0.36;
+    if (std::string_view("MWmw%@").find(letter) != std::string_view::npos) return 0.95;
+  }
+  return code >= 'A' && code <= 'Z' ? 0.72 : 0.62;
 }
 
 }  // namespace
-
-std::size_t first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  return valid_utf8(text.substr(0, bytes)) ? bytes : 0;
-}
-
-char32_t code_point(std::string_view character) {
-  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
-  char32_t code = static_cast<unsigned char>(character[0]) & (0x7FU >> character.size());
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3FU);
-  return code;
-}
 
 std::string series_stroke(std::size_t number) {
   const char* dash = kSeriesDashes[number / kSeriesColours.size() % kSeriesDashes.size()];
@@ -92,27 +56,17 @@ std::string weight_colour(double weight) {
 }
 
 std::string svg_escaped(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
   std::string result;
-  while (!text.empty()) {
-    const std::size_t bytes = first_character(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
-    text.remove_prefix(character.size());
-    const char32_t code = bytes == 0 ? 0xFFFD : code_point(character);
-    switch (code) {
+  for (const Character& character : Characters(text)) {
+    switch (character.code) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
-      case 0xFFFD:
+      case kReplacementCharacter:
       case 0xFFFE:
-      case 0xFFFF: result += kReplacement; break;
-      default:
-        if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
-          result += ' ';
-        } else {
-          result += character;
-        }
+      case 0xFFFF: result += "\ufffd"; break;
+      default: is_control(character.code) ? result += ' ' : result += character.bytes;
     }
   }
   return result;
@@ -120,25 +74,20 @@ std::string svg_escaped(std::string_view text) {
 
 double text_width(std::string_view text) {
   double width = 0;
-  while (!text.empty()) {
-    const std::size_t bytes = first_character(text);
-    width += bytes == 0 ? 1 : character_width(code_point(text.substr(0, bytes)));
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
+  for (const Grapheme& grapheme : split_graphemes(text)) width += grapheme_width(grapheme);
   return width;
 }
 
 std::string shortened(std::string_view text, double width) {
   if (text_width(text) <= width) return std::string(text);
-  const double room = width - 1;  // the … is as wide as its font makes it, at most 1
-  std::size_t end = 0;
-  for (double used = 0; end < text.size();) {
-    const std::size_t bytes = first_character(text.substr(end));
-    used += bytes == 0 ? 1 : character_width(code_point(text.substr(end, bytes)));
-    if (used > room) break;
-    end += std::max<std::size_t>(bytes, 1);
+  std::string result;
+  double room = width - 1;  // the … is as wide as its font makes it, at most 1
+  for (const Grapheme& grapheme : split_graphemes(text)) {
+    room -= grapheme_width(grapheme);
+    if (room < 0) break;
+    result += grapheme.bytes;
   }
-  return std::string(text.substr(0, end)) + "…";
+  return result + "…";
 }
 
 std::string svg_label(const std::string& label, double longest, const std::string& attributes) {

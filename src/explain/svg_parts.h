@@ -28,11 +28,6 @@ std::string weight_colour(double weight);
 // (control characters) becomes a space, what is no UTF-8 becomes U+FFFD.
 std::string svg_escaped(std::string_view text);
 
-// The bytes of the first character of a text that is not empty: 1 to 4, or 0 where it is no UTF-8.
-std::size_t first_character(std::string_view text);
-// Of one character that is UTF-8.
-char32_t code_point(std::string_view character);
-
 // About how wide a text is, in units of the font's size; a little more than most fonts need.
 double text_width(std::string_view text);
 // The text, or as much of its beginning as is no wider than `width`, with … behind it.

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "heed/base/spelling.h"
-#include "heed/base/display_width.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "heed/base/error.h"
+#include "heed/base/utf8.h"
 #include "heed/metrics/tokens.h"
 
 namespace heed {
@@ -19,7 +20,7 @@ bool ascii_punctuation(char c) {
 std::vector<std::string_view> words_and_marks(std::string_view text) {
   std::vector<std::string_view> result;
   for (const std::string_view word : split_words(text)) {
-    if (split_characters(word).size() == 1) {
+    if (count_characters(word) == 1) {
       result.push_back(word);
     } else if (ascii_punctuation(word.back())) {
       result.push_back(word.substr(0, word.size() - 1));
@@ -44,11 +45,12 @@ NGrams ngrams_of(const std::vector<std::string_view>& parts, std::size_t n, std:
   return counts;
 }
 
-// One map an order.
+// One map per order.
 std::vector<NGrams> all_ngrams(std::string_view sentence, const ChrfOptions& options) {
   const std::string text = options.lowercase ? lowercased(sentence) : std::string(sentence);
-  std::vector<std::string_view> characters = split_characters(text);
-  if (!options.white_space) std::erase_if(characters, is_white_space);
+  std::vector<std::string_view> characters;
+  for (const Character& character : Characters(text))
+    if (options.white_space || !is_white_space(character.code)) characters.push_back(character.bytes);
   std::vector<NGrams> orders;
   for (std::size_t n = 1; n <= options.characters; ++n) orders.push_back(ngrams_of(characters, n, ""));
   const std::vector<std::string_view> words = words_and_marks(text);

@@ -1,55 +1,15 @@
 #include "heed/metrics/tokens.h"
 
-#include <clocale>
-#include <cwctype>
 #include <utility>
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {
 
-unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
-bool continues(char c) { return (byte(c) & 0xC0) == 0x80; }
-
-// How many bytes the character at the front has.
-std::size_t character_size(std::string_view text) {
-  const unsigned char first = byte(text[0]);
-  const std::size_t size = first < 0x80   ? 1
-                           : first < 0xC2 ? 1
-                           : first < 0xE0 ? 2
-                           : first < 0xF0 ? 3
-                           : first < 0xF5 ? 4
-                                          : 1;
-  if (size > text.size()) return 1;
-  for (std::size_t i = 1; i < size; ++i)
-    if (!continues(text[i])) return 1;
-  return size;
-}
-
-char32_t code_point(std::string_view character) {
-  const unsigned char first = byte(character[0]);
-  if (character.size() == 1) return first;
-  char32_t code = first & (0x7F >> character.size());
-  for (const char c : character.substr(1)) code = (code << 6) | (byte(c) & 0x3F);
-  return code;
-}
-
-void append_code_point(std::string& text, char32_t code) {
-  const auto put = [&text](char32_t bits) { text += static_cast<char>(bits); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | (code >> 6)), put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12)), put(0x80 | ((code >> 6) & 0x3F)), put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18)), put(0x80 | ((code >> 12) & 0x3F)), put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -120,27 +80,13 @@ std::string bleu_tokens_name(BleuTokens tokens) {
 std::vector<std::string> tokenized(std::string_view sentence, BleuTokens tokens) {
   std::vector<std::string> result;
   if (tokens == BleuTokens::characters) {
-    for (const std::string_view character : split_characters(sentence))
-      if (!is_white_space(character)) result.emplace_back(character);
+    for (const Character& character : Characters(sentence))
+      if (!is_white_space(character.code)) result.emplace_back(character.bytes);
     return result;
   }
   const std::string spaced = tokens == BleuTokens::v13a ? with_spaces_13a(sentence) : std::string(sentence);
   for (const std::string_view word : split_words(spaced)) result.emplace_back(word);
   return result;
-}
-
-std::vector<std::string_view> split_characters(std::string_view text) {
-  std::vector<std::string_view> characters;
-  for (std::size_t at = 0; at < text.size(); at += characters.back().size())
-    characters.push_back(text.substr(at, character_size(text.substr(at))));
-  return characters;
-}
-
-bool is_white_space(std::string_view character) {
-  const char32_t c = code_point(character);
-  if (character.size() == 1) return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
-         c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {
@@ -149,29 +95,15 @@ std::vector<std::string_view> split_words(std::string_view text) {
   const auto finish = [&] {
     if (at > begin) words.push_back(text.substr(begin, at - begin));
   };
-  for (std::size_t size = 0; at < text.size(); at += size) {
-    size = character_size(text.substr(at));
-    if (!is_white_space(text.substr(at, size))) continue;
-    finish();
-    begin = at + size;
+  for (const Character& character : Characters(text)) {
+    if (is_white_space(character.code)) {
+      finish();
+      begin = at + character.bytes.size();
+    }
+    at += character.bytes.size();
   }
   finish();
   return words;
-}
-
-std::string lowercased(std::string_view text) {
-  // The locale of characters only, the same whatever the user's is.
-  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  require(locale != nullptr, "[lowercase] this system has no locale C.UTF-8");
-  std::string result;
-  result.reserve(text.size());
-  for (const std::string_view character : split_characters(text)) {
-    if (character.size() == 1 && byte(character[0]) >= 0x80)
-      result += character;
-    else
-      append_code_point(result, static_cast<char32_t>(towlower_l(static_cast<wint_t>(code_point(character)), locale)));
-  }
-  return result;
 }
 
 }  // namespace heed

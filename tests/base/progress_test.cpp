@@ -109,7 +109,7 @@ TEST(Progress, MeasuresLettersNotBytes) {
   Progress marked({"e\u0301e\u0301e\u0301"}, fake.screen(true, true));
   EXPECT_EQ(fake.take(), "\re\u0301e\u0301e\u0301  0 \x1b[K");
   Progress broken({"a\xff\xc3"}, fake.screen(true, true));
-  EXPECT_EQ(fake.take(), "\ra\xff\xc3  0 \x1b[K");
+  EXPECT_EQ(fake.take(), "\ra\ufffd\ufffd  0 \x1b[K");
   Progress plain({"é\n\x1b"}, fake.screen(true, false));
   EXPECT_EQ(fake.take(), "\r?    0 \x1b[K");
 }

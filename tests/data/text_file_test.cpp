@@ -8,7 +8,6 @@
 
 #include <fstream>
 
-#include "heed/base/utf8.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 
@@ -165,60 +164,6 @@ TEST_F(TextFile, ColumnsAndWords) {
   EXPECT_EQ(columns_of_line("\t"), (Views{"", ""}));
   EXPECT_EQ(words_of_line("  a \t b  "), (Views{"a", "b"}));
   EXPECT_EQ(words_of_line(" "), Views{});
-}
-
-TEST(Utf8, TheTableOfValidAndInvalidSequences) {
-  using namespace std::string_view_literals;
-  for (const std::string_view valid :
-       {""sv, "abc"sv, "\0"sv, "\x7f"sv, "\xc2\x80"sv, "\xdf\xbf"sv, "\xe0\xa0\x80"sv, "\xec\xbf\xbf"sv,
-        "\xed\x80\x80"sv, "\xed\x9f\xbf"sv, "\xee\x80\x80"sv, "\xef\xbf\xbf"sv, "\xf0\x90\x80\x80"sv,
-        "\xf3\xbf\xbf\xbf"sv, "\xf4\x8f\xbf\xbf"sv, "straße 日本語 🙂"sv})
-    EXPECT_TRUE(valid_utf8(valid)) << testing::PrintToString(valid);
-  for (const std::string_view invalid : {"\x80"sv,  // a continuation alone
-                                         "\xbf"sv,
-                                         "\xc0\x80"sv,  // overlong
-                                         "\xc1\xbf"sv,
-                                         "\xe0\x80\x80"sv,
-                                         "\xe0\x9f\xbf"sv,
-                                         "\xf0\x80\x80\x80"sv,
-                                         "\xf0\x8f\xbf\xbf"sv,
-                                         "\xed\xa0\x80"sv,
-                                         "\xed\xbf\xbf"sv,  // surrogates
-                                         "\xf4\x90\x80\x80"sv,
-                                         "\xf5\x80\x80\x80"sv,
-                                         "\xf8\x88\x80\x80\x80"sv,
-                                         "\xff"sv,
-                                         "\xfe"sv,  // too large
-                                         "\xc2"sv,
-                                         "\xe1\x80"sv,
-                                         "\xf1\x80\x80"sv,  // cut off
-                                         "\xc2\x41"sv,
-                                         "\xe1\x80\x41"sv,
-                                         "\xf1\x80\x80\x41"sv,
-                                         "\xe1\x41\x80"sv,
-                                         "\xc2\xc2\x80"sv}) {
-    EXPECT_FALSE(valid_utf8(invalid)) << testing::PrintToString(invalid);
-    EXPECT_EQ(valid_utf8_prefix("é" + std::string(invalid)), 2U) << testing::PrintToString(invalid);
-  }
-}
-
-// All code points, by a second encoder; and their surrogate gap.
-TEST(Utf8, EveryCodePoint) {
-  for (std::uint32_t point = 0; point < 0x120000; ++point) {
-    const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
-    std::string text;
-    if (point < 0x80) {
-      text = {static_cast<char>(point)};
-    } else if (point < 0x800) {
-      text = {static_cast<char>(0xc0 | (point >> 6)), tail(0)};
-    } else if (point < 0x10000) {
-      text = {static_cast<char>(0xe0 | (point >> 12)), tail(6), tail(0)};
-    } else {
-      text = {static_cast<char>(0xf0 | (point >> 18)), tail(12), tail(6), tail(0)};
-    }
-    const bool valid = point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-    ASSERT_EQ(valid_utf8(text), valid) << point;
-  }
 }
 
 }  // namespace

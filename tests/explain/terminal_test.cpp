@@ -4,38 +4,10 @@
 
 #include <limits>
 
-#include "heed/base/display_width.h"
 #include "support/messages.h"
 
 namespace heed {
 namespace {
-
-TEST(DisplayWidth, IsThatOfATerminal) {
-  EXPECT_EQ(display_width("cats"), 4);
-  EXPECT_EQ(display_width("größe"), 5);
-  EXPECT_EQ(display_width("猫が眠る"), 8);
-  EXPECT_EQ(display_width("고양이"), 6);
-  EXPECT_EQ(display_width("ｃａｔ"), 6);           // full width letters
-  EXPECT_EQ(display_width("e\u0301te\u0301"), 3);  // marks over letters
-  EXPECT_EQ(display_width("ก็"), 1);
-  EXPECT_EQ(display_width("שָׁלוֹם"), 4);
-  EXPECT_EQ(display_width("😀"), 2);
-  EXPECT_EQ(display_width("👩‍👩‍👧"), 2);  // joined
-  EXPECT_EQ(display_width("👍🏽"), 2);            // with a skin
-  EXPECT_EQ(display_width("🇫🇷🇩🇪"), 4);                // two flags
-  EXPECT_EQ(display_width("❤"), 1);
-  EXPECT_EQ(display_width("❤\ufe0f"), 2);  // as an emoji
-  EXPECT_EQ(display_width(""), 0);
-}
-
-TEST(DisplayWidth, NothingInATextSteersTheTerminal) {
-  EXPECT_EQ(displayed("a\x1b[31mb\x07\x7f"), "a\ufffd[31mb\ufffd\ufffd");
-  EXPECT_EQ(displayed("a\u202eb\u2066c\u0085"), "a\ufffdb\ufffdc\ufffd");
-  EXPECT_EQ(displayed("\xff\xc3"), "\ufffd\ufffd");
-  EXPECT_EQ(displayed("\u0301a"), "\u25cc\u0301a");  // a mark alone stands on a circle
-  EXPECT_EQ(displayed("\x01\u0301"), "\ufffd\u25cc\u0301");
-  EXPECT_EQ(displayed("שלום ❤\ufe0f 👩‍👧"), "שלום ❤\ufe0f 👩‍👧");
-}
 
 TEST(Terminal, DrawsAMatrixInCharacters) {
   const std::vector<std::string> outputs{"le", "chat"}, inputs{"the", "cat", "."};

@@ -27,10 +27,6 @@ TEST(Tokens, OfThe13aRules) {
 TEST(Tokens, OfCharactersAndWords) {
   EXPECT_EQ(tokenized("über 犬\xE3\x80\x80x", BleuTokens::characters), (Tokens{"ü", "b", "e", "r", "犬", "x"}));
   EXPECT_EQ(tokenized(" a,b\xC2\xA0 c. ", BleuTokens::none), (Tokens{"a,b", "c."}));
-  EXPECT_EQ(lowercased("ÄÖ Straße ДОМ ΩΜ X"), "äö straße дом ωμ x");
-  // What is no UTF-8 passes through.
-  EXPECT_EQ(lowercased("A\xFF\xC3"), "a\xFF\xC3");
-  EXPECT_EQ(split_characters("\xFF\xC3x").size(), 3U);
 }
 
 TEST(BleuScore, OfCounts) {
