@@ -90,16 +90,9 @@ nb::list list_of(const std::vector<heed::TraceHypothesis>& step) {
 
 nb::dict dict_of(const heed::TraceTrust& trust) {
   nb::dict result;
-  const auto add = [&result](const char* name, double number) {
-    if (std::isfinite(number)) result[name] = number;
-  };
   result["entropy"] = trust.entropy;
-  add("gradient_agreement", trust.gradient_agreement);
-  add("leave_one_out_agreement", trust.leave_one_out_agreement);
-  add("comprehensiveness", trust.comprehensiveness);
-  add("sufficiency", trust.sufficiency);
-  add("random_comprehensiveness", trust.random_comprehensiveness);
-  add("random_sufficiency", trust.random_sufficiency);
+  for (const auto& [name, value] : heed::kTrustNumbers)
+    if (std::isfinite(trust.*value)) result[name] = trust.*value;
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output.h"
 #include "heed/cli/sample_flags.h"
 #include "heed/cli/training_flags.h"
 #include "heed/explain/plot.h"
@@ -31,6 +32,7 @@ std::string draw_curves(const Comparison& comparison) {
 }
 
 void run(const ComparisonOptions& options) {
+  check_folder(options.output);
   const Comparison comparison = compare_systems(options, say);
   if (comparison.signal != 0) {
     say("stopped; the same command goes on");
@@ -54,11 +56,12 @@ void add_compare(CLI::App& app) {
   const auto options = std::make_shared<ComparisonOptions>();
   command->add_option("systems", options->systems, "MODEL or MODEL:option=value,option=value")->required();
   command->add_option("--output,-o", options->output, "Folder for the models, the table and the plot")->required();
-  command->add_option("--test", options->test, "Samples to compare on, like --data (else: those of validation)");
+  command->add_option("--test", options->test, "Samples to compare on, as --data (default: those of validation)");
   const auto lines = std::make_shared<SampleFlags>();
   lines->add_lines(*command, "test-");
-  command->add_option("--gold", options->gold, "Their right word alignments (Pharaoh's, from 0), for the error rate");
-  command->add_flag("--force", options->replace, "Train again what was trained otherwise before");
+  command->add_option("--gold", options->gold,
+                      "Gold word alignments of the test samples (Pharaoh, from 0), for the alignment error rate");
+  command->add_flag("--force", options->replace, "Train again what was trained with other options before");
   add_training_flags(*command, {"model", "output"},
                      [options](GivenOption option) { options->training.push_back(std::move(option)); });
   command->footer(

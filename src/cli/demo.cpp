@@ -7,6 +7,7 @@
 #include "heed/base/threads.h"
 #include "heed/cli/attention_flags.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output.h"
 #include "heed/cli/training_flags.h"
 #include "heed/jobs/demo.h"
 #include "heed/models/decoder_parts.h"
@@ -43,6 +44,7 @@ void run(DemoCommand command) {
   DemoOptions& options = command.options;
   options.job = &job_of(command.job);
   require(options.steps >= 0 && options.samples >= 0, "--steps and --pairs cannot be negative");
+  check_folder(options.output);
   limit_threads(options.threads);
   if (demo_has_option(*options.job, "score")) {
     AttentionOptions attention = command.attention.options();
@@ -61,14 +63,17 @@ void add_demo(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("demo", "Train a small model on generated samples and show where it looks (a minute or two)");
   const auto options = std::make_shared<DemoCommand>();
-  command->add_option("job", options->job,
-                      fmt::format("What to show: {} [{}]", fmt::join(jobs_with_demo(), ", "), default_job().verb));
+  command->add_option(
+      "job", options->job,
+      fmt::format("Job to show: {} (default: {})", fmt::join(jobs_with_demo(), ", "), default_job().verb));
   add_attention_flags(*command, options->attention);
   command
       ->add_option("--output,-o", options->options.output,
                    "Folder for the corpus and the model; what is there is used again")
       ->capture_default_str();
-  command->add_option("--pairs,--samples", options->options.samples, "Samples of the corpus (0: the demo's own number)")
+  command
+      ->add_option("--pairs,--samples", options->options.samples,
+                   "Size of the generated corpus (0: the demo's own number)")
       ->capture_default_str();
   command->add_option("--steps", options->options.steps, "Training steps (0: the demo's own number)")
       ->capture_default_str();

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/base/threads.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output.h"
 #include "heed/cli/sample_flags.h"
 #include "heed/jobs/quality.h"
 #include "heed/jobs/text_evaluation.h"
@@ -68,8 +68,11 @@ void run(EvaluateOptions options) {
   options.texts.bleu.smoothing = bleu_smoothing_named(options.smoothing);
   options.texts.chrf.lowercase = options.texts.bleu.lowercase;
   require(options.figure.empty() || !options.texts.source.empty(), "[evaluate] --by-length needs --source");
+  require(!is_standard_output(options.figure) || !options.json,
+          "standard output: it can take --by-length or --json, not both");
   const TextEvaluation evaluation = evaluate_texts(options.texts, "|version:heed-" HEED_VERSION, warn);
-  if (!options.figure.empty()) write_file(options.figure, evaluation.draw_by_length());
+  if (!options.figure.empty()) write_output(options.figure, evaluation.draw_by_length());
+  if (is_standard_output(options.figure)) return;
   fmt::print("{}", options.json ? evaluation.json() : evaluation.text());
 }
 
@@ -80,33 +83,39 @@ void add_evaluate(CLI::App& app) {
       app.add_subcommand("evaluate", "Measure models on samples, texts by BLEU and chrF, and alignments by AER");
   const auto options = std::make_shared<EvaluateOptions>();
   const auto one = [](CLI::Option* option) { return option->allow_extra_args(false); };
-  command->add_option("translations", options->texts.outputs, "Texts to measure, one per line (- : standard input)");
+  command->add_option("translations", options->texts.outputs,
+                      "Files of texts to measure, one per line ('-': standard input)");
   one(command->add_option("-m,--model", options->texts.models,
-                          "Model folder: runs on --data, or on --source; may be repeated"));
+                          "Model folder to run on --data or --source; may be repeated"));
   SearchOptions& search = options->texts.run.search.options;
   command->add_option("-b,--beam", search.beam, "Hypotheses in the beam of --model")->capture_default_str();
-  command->add_option("--length-penalty", search.length_penalty, "Of that beam")->capture_default_str();
+  command->add_option("--length-penalty", search.length_penalty, "Length penalty of the beam of --model")
+      ->capture_default_str();
   command->add_option("--threads", options->texts.threads, "Threads of --model (0: all)")->capture_default_str();
-  one(command->add_option("-r,--reference", options->texts.references, "Right texts, line by line; may be repeated"));
+  one(command->add_option("-r,--reference", options->texts.references,
+                          "File of reference texts, one per line; may be repeated"));
   one(command->add_option("--name", options->texts.names,
-                          "What to call each of them, in their order; may be repeated"));
+                          "Name to show for each of the texts and models, in order; may be repeated"));
   command->add_option("-s,--source", options->texts.source,
-                      "What the texts were written for: adds a table of BLEU by its length");
-  command->add_option("--by-length", options->figure, "Draws that table into this SVG file");
-  command->add_option("--bucket", options->texts.bucket, "Lengths in a row of the table")->capture_default_str();
+                      "File of source texts, one per line; adds a table of BLEU by their length");
+  command->add_option("--by-length", options->figure, "Draw BLEU by length into this SVG file ('-': standard output)");
+  command->add_option("--bucket", options->texts.bucket, "Range of lengths in each row of the table by length")
+      ->capture_default_str();
   command->add_option("--tokenize", options->tokens, "BLEU's tokens: 13a, none, char")->capture_default_str();
-  command->add_flag("--lowercase", options->texts.bleu.lowercase, "Compare without regard to case");
-  command->add_option("--smoothing", options->smoothing, "Of BLEU: exp, floor, add-k, none")->capture_default_str();
-  command->add_option("--smoothing-value", options->texts.bleu.smoothing_value, "For floor (0.1) and add-k (1)");
-  command->add_option("--chrf-words", options->texts.chrf.words, "Longest word n-grams of chrF; 2 is chrF++")
+  command->add_flag("--lowercase", options->texts.bleu.lowercase, "Ignore case");
+  command->add_option("--smoothing", options->smoothing, "Smoothing of BLEU: exp, floor, add-k, none")
+      ->capture_default_str();
+  command->add_option("--smoothing-value", options->texts.bleu.smoothing_value,
+                      "Value for the smoothing: floor (default 0.1) or add-k (default 1)");
+  command->add_option("--chrf-words", options->texts.chrf.words, "Longest word n-grams in chrF (2: chrF++)")
       ->capture_default_str();
   command->add_flag("--significance", options->texts.significance,
                     "Test each against the first by paired bootstrap resampling");
-  command->add_option("--draws", options->texts.draws, "Draws of that test")->capture_default_str();
+  command->add_option("--draws", options->texts.draws, "Draws of the significance test")->capture_default_str();
   one(command->add_option("-a,--alignment", options->texts.alignments,
-                          "Word alignments to measure, lines like '0-0 1-2'; may be repeated"));
+                          "File of word alignments to measure, with lines like '0-0 1-2'; may be repeated"));
   command->add_option("--gold", options->texts.gold,
-                      "Right alignments, also for --model; 1?2 or 1p2 is a possible link");
+                      "File of gold alignments for --alignment or --model; 1?2 or 1p2 is a possible link");
   command->add_option("--gold-first", options->texts.gold_first, "Number of the first word in --gold: 0 or 1")
       ->check(CLI::IsMember({0, 1}))
       ->capture_default_str();
@@ -118,7 +127,7 @@ void add_evaluate(CLI::App& app) {
   options->samples.add_tables(*command);
   command->add_flag("--json", options->json, "Print everything as JSON");
   command->footer(
-      "BLEU and chrF are those of sacreBLEU. Files may be packed by gzip, xz or zstd.\n\n"
+      "BLEU and chrF are those of sacreBLEU. Files may be packed with gzip, xz, zstd or lz4.\n\n"
       "Examples:\n"
       "  heed evaluate --model my-model --data test.tsv\n"
       "  heed evaluate --reference test.de output.de\n"

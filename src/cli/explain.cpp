@@ -29,6 +29,11 @@ struct ExplainCommand {
 
 void check(ExplainCommand& command) {
   command.view.check();
+  if (command.inputs == std::vector<std::string>{"-"}) {  // as `heed run` reads it
+    require(command.input.empty(), "give either '-' or --input");
+    command.inputs.clear();
+    command.input = "-";
+  }
   const bool typed = !command.inputs.empty();
   require(typed != !command.input.empty(), "give either a text or --input with a file of them");
   require(!command.has_target || typed, "--target is for one text; a file of them goes with --targets");
@@ -94,6 +99,7 @@ void run(ExplainCommand command) {
   limit_threads(command.threads);
   Runner runner({command.model}, command.threads,
                 [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
+  command.view.drop_output(command.inputs, runner.job().inputs.size());
   const std::vector<Sample> samples = read_samples(command, runner.job());
   if (!command.gold.empty()) {
     const HeadError best = best_head(command, runner.explain(samples, command.options));
@@ -116,23 +122,24 @@ void add_explain(CLI::App& app) {
   const auto command = std::make_shared<ExplainCommand>();
   ExplainOptions& options = command->options;
   sub->add_option("model", command->model, "Model folder")->required()->type_name("MODEL");
-  sub->add_option("inputs", command->inputs, "What it reads: a text, or one for each input of its job")
+  sub->add_option("inputs", command->inputs,
+                  "What it reads: a text, or one for each input of its job ('-': lines of the standard input)")
       ->type_name("TEXT");
   sub->add_option("--input,-i", command->input, "File of inputs, one per line ('-': standard input)");
   sub->add_option_function<std::string>(
          "--target", [command](const std::string& text) { command->target = text, command->has_target = true; },
-         "An output to read instead of searching one: a text or a label")
+         "Output to explain instead of the one that the search finds: a text or a label")
       ->type_name("TEXT");
-  sub->add_option("--targets", command->targets, "File of outputs to read, one for each line of --input");
+  sub->add_option("--targets", command->targets, "File of outputs to explain, one per line of --input");
   command->view.add_flags(*sub);
   sub->add_flag("--trust", options.trust, "Measure how far the alignment can be trusted");
   sub->add_option("--gold", command->gold,
-                  "File of right alignments of --input and --targets; lists the heads by how well they align, or "
-                  "--head best takes the first");
+                  "File of gold alignments of --input and --targets: lists the heads, the best aligned first; with "
+                  "--head best, shows that one");
   sub->add_option("--search", command->search, "beam or greedy")->capture_default_str();
   sub->add_option("--beam,-b", options.run.search.options.beam, "Hypotheses in the beam")->capture_default_str();
   sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");
-  sub->add_option("--longest", options.run.limits.longest, "Most pieces of a text")->capture_default_str();
+  sub->add_option("--longest", options.run.limits.longest, "Longest text in pieces")->capture_default_str();
   sub->add_option("--threads", command->threads, "Threads (0: all)")->capture_default_str();
   sub->footer(
       "Examples:\n"
@@ -141,6 +148,7 @@ void add_explain(CLI::App& app) {
       "  heed explain my-model 'a small house' --attention decoder.layer3.source --head 2\n"
       "  heed explain my-model 'a small house' --attention encoder.self --rollout\n"
       "  heed explain my-model 'a small house' --svg house.svg --html house.html --trust\n"
+      "  heed explain my-model 'a small house' --png - | display\n"
       "  heed explain my-model --input test.en --json > traces.jsonl\n"
       "  heed explain my-model --input test.en --targets test.de --gold test.align");
   sub->callback([command] { run(*command); });

@@ -4,20 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/base/spelling.h"
-#include "heed/base/display_width.h"
+#include "heed/base/utf8.h"
+#include "heed/cli/output.h"
 #include "heed/explain/glyphs.h"
 #include "heed/explain/html.h"
-#include "heed/trace/merge.h"
 #include "heed/explain/page.h"
 #include "heed/explain/png.h"
 #include "heed/explain/svg.h"
 #include "heed/explain/terminal.h"
+#include "heed/trace/merge.h"
 #include "heed/trace/trace_json.h"
 
 namespace heed::cli {
@@ -54,17 +54,12 @@ std::string alternatives_of(const Trace& trace) {
 
 std::string trust_of(const Trace& trace) {
   std::string text;
-  const auto tell = [&text](const char* name, double number) {
-    if (std::isfinite(number)) text += fmt::format("{} {:.3f}\n", name, number);
-  };
   for (const TraceTrust& trust : trace.trust) {
-    tell("gradient agreement", trust.gradient_agreement);
-    tell("leave-one-out agreement", trust.leave_one_out_agreement);
-    tell("comprehensiveness", trust.comprehensiveness);
-    tell("sufficiency", trust.sufficiency);
-    tell("random comprehensiveness", trust.random_comprehensiveness);
-    tell("random sufficiency", trust.random_sufficiency);
-    tell("alignment error", trust.alignment_error);
+    for (const auto& [name, value] : kTrustNumbers) {
+      std::string title(name);
+      std::replace(title.begin(), title.end(), '_', ' ');
+      if (std::isfinite(trust.*value)) text += fmt::format("{} {:.3f}\n", title, trust.*value);
+    }
   }
   return text;
 }
@@ -93,22 +88,26 @@ void check_choice(const char* option, const std::string& given, const std::vecto
 }
 
 void TraceView::add_flags(CLI::App& command) {
-  command.add_flag("--json", json, "Write traces as JSON, one a line (docs/trace.schema.json)");
-  command.add_option("--svg", svg, "File for the matrix as a drawing");
-  command.add_option("--png", png, "File for it in pixels");
+  command.add_flag("--json", json, "Write traces as JSON, one per line (docs/trace.schema.json)");
+  command.add_option("--svg", svg, "Draw the matrix into this SVG file ('-': standard output)");
+  command.add_option("--png", png, "Draw it into this PNG file ('-': standard output)");
   command.add_flag("--lines", lines, "Draw lines between the sentences instead of a matrix");
-  command.add_option("--html", html, "File for a page with everything in it, which works from disk");
+  command.add_option(
+      "--html", html,
+      "Write a page with everything in it, which opens from disk, into this file ('-': standard output)");
   command.add_option("--alignment", alignment,
-                     "Write 'translation ||| alignment': hard (Pharaoh, 'source-target ...') or soft (weights)");
-  command.add_option("--level", level, "word or token [word; token with --json]");
-  command.add_option("--end", end, "keep or drop the end of the sentence [drop; keep with --json]");
-  command.add_flag("--rescale", rescale, "Scale rows to sum to 1 after the end was dropped");
-  command.add_option("--attention", pick.attention,
-                     "decoder.layer3.source; or encoder.self, decoder.self, decoder.source: all layers of it");
+                     "Write 'output ||| alignment': hard (Pharaoh, 'source-target ...') or soft (weights)");
+  command.add_option("--level", level, "word or token (default: word; token with --json)");
+  command.add_option("--end", end, "keep or drop the end of the sentence (default: drop; keep with --json)");
+  command.add_flag("--rescale", rescale, "Scale rows so that they sum to 1 without the end");
+  command.add_option(
+      "--attention", pick.attention,
+      "Attention to show: decoder.layer3.source, or all layers of encoder.self, decoder.self or decoder.source");
   command.add_option("--layer", pick.layer, "Number of the layer, or mean");
-  command.add_option("--head", pick.head, "Number of the head, mean or max");
-  command.add_flag("--rollout", pick.rollout, "Follow attention through the layers of self-attention below it");
-  command.add_option("--color,--colour", color, "auto, true, 256 or none")->capture_default_str();
+  command.add_option("--head", pick.head, "Number of the head, or mean, max or (with --gold) best");
+  command.add_flag("--rollout", pick.rollout, "Follow the attention through the layers of self-attention below it");
+  command.add_option("--color,--colour", color, "Colours of the terminal: auto, true, 256 or none")
+      ->capture_default_str();
 }
 
 void TraceView::check() const {
@@ -116,15 +115,23 @@ void TraceView::check() const {
   check_choice("--level", level, {"word", "token"});
   check_choice("--end", end, {"keep", "drop"});
   require(!(json && !alignment.empty()), "--json and --alignment contradict each other");
+  const std::array files{svg, png, html};
+  const auto to_output = std::count_if(files.begin(), files.end(), is_standard_output);
+  require(to_output < 2 && (to_output == 0 || (!json && alignment.empty())),
+          "standard output: it can take one of --svg, --png, --html, --json and --alignment");
   require(!lines || !svg.empty() || !png.empty(), "--lines goes with --svg or --png");
   require(html.empty() || !page_html().empty(), "--html: this heed was built without its page (npm was not there)");
 }
 
 bool TraceView::needs_attentions() const { return json || lines || !html.empty() || picks(pick); }
 
+void TraceView::drop_output(std::vector<std::string>& words, std::size_t wanted) const {
+  if (json && words.size() == wanted + 1 && is_standard_output(words.back())) words.pop_back();
+}
+
 void TraceView::show(const Trace& trace) const {
-  const std::string text = written(*this, asked(*this, trace));
-  require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size(), "standard output: cannot write it");
+  if (is_standard_output(svg) || is_standard_output(png) || is_standard_output(html)) return;
+  write_output("-", written(*this, asked(*this, trace)));
 }
 
 void TraceView::write_pictures(std::span<const Trace> traces) const {
@@ -132,7 +139,7 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
   if (!html.empty()) {
     std::string list;
     for (const Trace& trace : traces) list += (list.empty() ? "[" : ",") + to_json(trace);
-    write_file(html, html_page(page_html(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
+    write_output(html, html_page(page_html(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
   }
   if (svg.empty() && png.empty()) return;
   const Trace trace = lines ? at_level(*this, traces.front()) : asked(*this, traces.front());
@@ -141,11 +148,12 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
     check_png_size(size.width, size.height);
   }
   const std::string drawing = lines ? draw_lines_svg(trace, pick.attention) : draw_svg(trace);
-  if (!svg.empty()) write_file(svg, drawing);
+  if (!svg.empty()) write_output(svg, drawing);
   if (png.empty()) return;
-  write_file(png, draw_png(drawing));
+  write_output(png, draw_png(drawing));
   if (const std::string missing = missing_glyphs(trace); !missing.empty())
-    fmt::print(stderr, "{}: no font of this system has {}; there are boxes in their place\n", png, displayed(missing));
+    fmt::print(stderr, "warning: {}: no font on this system has {}; the picture shows boxes instead\n",
+               output_name(png), displayed(missing));
 }
 
 }  // namespace heed::cli

@@ -15,7 +15,7 @@ namespace heed::cli {
 // How traces are shown: what `heed explain` and `heed view` have in common.
 struct TraceView {
   bool json = false, rescale = false, lines = false;
-  std::string svg, png, html;  // files
+  std::string svg, png, html;  // files; "-" is the standard output
   std::string alignment, level, end, color = "auto";
   AttentionPick pick;
 
@@ -25,7 +25,9 @@ struct TraceView {
   bool pictures() const { return !svg.empty() || !png.empty() || !html.empty(); }
   // Whether all attentions are needed, not the alignment alone.
   bool needs_attentions() const;
-  // Writes one trace to standard output as it is asked for.
+  // `--json -` says where JSON goes in any case: takes the "-" from the words of the command line.
+  void drop_output(std::vector<std::string>& words, std::size_t wanted) const;
+  // Writes one trace to standard output as it is asked for; nothing where a picture goes there.
   void show(const Trace& trace) const;
   // Writes the files: the page has all traces, the drawings are of the first.
   void write_pictures(std::span<const Trace> traces) const;

@@ -3,14 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "heed/base/threads.h"
 #include "heed/base/file.h"
+#include "heed/base/threads.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output.h"
 #include "heed/cli/training_flags.h"
 #include "heed/explain/plot.h"
+#include "heed/jobs/training.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/model_folder.h"
-#include "heed/jobs/training.h"
 
 namespace heed::cli {
 namespace {
@@ -89,6 +90,7 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     fmt::print("{}\n", fields_json([&plan](Fields& field) { plan.visit(field); }));
     return;
   }
+  check_folder(plan.training.output);
   limit_threads(plan.training.threads);
   report(train_model(std::move(plan), options.force, say));
 }

@@ -14,12 +14,13 @@ namespace heed::cli {
 namespace {
 
 struct ViewCommand {
-  std::string file, format = "trace", source, target;
+  std::vector<std::string> files;  // one
+  std::string format = "trace", source, target;
   Index number = 0;
   TraceView view;
 };
 
-// Traces as `heed explain --json` writes them, one a line.
+// Traces as `heed explain --json` writes them, one per line.
 std::vector<Trace> read_traces(const std::string& file) {
   std::vector<Trace> traces;
   LineReader lines(file);
@@ -34,8 +35,11 @@ std::vector<Trace> read_traces(const std::string& file) {
   return traces;
 }
 
-void run(const ViewCommand& command) {
+void run(ViewCommand command) {
   command.view.check();
+  command.view.drop_output(command.files, 1);
+  require(command.files.size() == 1, "[view] give one file, not {}", command.files.size());
+  const std::string& file = command.files.front();
   const bool own = command.format == "trace";
   require(!own || (command.source.empty() && command.target.empty()),
           "--source and --target: a trace has its sentences; they go with --format");
@@ -43,9 +47,9 @@ void run(const ViewCommand& command) {
   for (const ImportFormat& format : import_formats()) known.push_back(format.name);
   check_choice("--format", command.format, known);
   std::vector<Trace> traces =
-      own ? read_traces(command.file) : import_traces(command.format, command.file, command.source, command.target);
+      own ? read_traces(file) : import_traces(command.format, file, command.source, command.target);
   const auto count = static_cast<Index>(traces.size());
-  require(count > 0, "{}: there is nothing in it", command.file);
+  require(count > 0, "{}: there is nothing in it", file);
   require(command.number >= 0 && command.number <= count, "--number: {} is outside 1..{}", command.number, count);
   if (command.number > 0) traces = {traces[static_cast<std::size_t>(command.number - 1)]};
   command.view.write_pictures(traces);
@@ -60,11 +64,12 @@ void add_view(CLI::App& app) {
   const auto command = std::make_shared<ViewCommand>();
   std::string formats = "trace (of heed explain --json)";
   for (const ImportFormat& format : import_formats()) formats += ", " + format.name;
-  sub->add_option("file", command->file, "File to show ('-': standard input)")->required()->type_name("FILE");
+  sub->add_option("file", command->files, "File to show ('-': standard input)")->required()->type_name("FILE");
   sub->add_option("--format,-f", command->format, "What it is: " + formats)->capture_default_str();
   sub->add_option("--source", command->source, "Source sentences, for formats that do not bring them");
-  sub->add_option("--target", command->target, "Their translations, likewise");
-  sub->add_option("--number,-n", command->number, "Only this sentence, from 1 (0: all; drawings are of the first)")
+  sub->add_option("--target", command->target, "Target sentences, for formats that do not bring them");
+  sub->add_option("--number,-n", command->number,
+                  "Show only this sentence, counted from 1 (0: all; drawings show the first)")
       ->capture_default_str();
   command->view.add_flags(*sub);
   std::string footer = "Formats:\n";

@@ -106,8 +106,10 @@ std::string draw_legend(const LinePlot& plot, double left) {
 std::vector<double> axis_ticks(double low, double high, int most) {
   require(std::isfinite(low) && std::isfinite(high) && low <= high, "[axis] there is no axis from {} to {}", low, high);
   require(most >= 1, "[axis] an axis has at least 1 step, not {}", most);
-  if (low == high) {
-    const double around = low == 0 ? 1 : std::abs(low) / 2;
+  if (low == 0 && high == 0) {
+    high = 1;  // what was counted or measured is not negative
+  } else if (low == high) {
+    const double around = std::abs(low) / 2;
     low -= around, high += around;
   }
   double power = std::pow(10, std::floor(std::log10((high - low) / most)));

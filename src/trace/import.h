@@ -16,7 +16,7 @@
 //               as nematus, with ||| 3 ||| 2             target, a tab, 0-0 1-1
 //   fairseq   fairseq-generate --print-alignment hard|soft
 //               S-0, tab, source    H-0, tab, score, tab, target    P-0, tab, scores    A-0, tab, 0-0 1-1 or weights
-//   pharaoh   a line a sentence, hard or soft, of fast_align, Heed and others
+//   pharaoh   a line per sentence, hard or soft, of fast_align, Heed and others
 //               0-0 1-1                                  0.9,0.1 0.2,0.8
 // Hard links are weights of 1. Where there is one row or column more than words, it is that of the sentence's end.
 // Pieces of words ("Net@@ any@@ ahu", "▁Net any ahu") are put together to words again.

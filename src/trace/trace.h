@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -89,6 +90,21 @@ struct TraceTrust {
   // The same two for weights in random order: the baseline beside which they are read.
   double random_comprehensiveness = kNotMeasured, random_sufficiency = kNotMeasured;
   double alignment_error = kNotMeasured;  // AER against a given gold alignment
+};
+
+// The single numbers of a TraceTrust with their names in JSON and Python: all that lists them goes through this.
+struct TrustNumber {
+  const char* name;
+  double TraceTrust::*value;
+};
+inline constexpr std::array kTrustNumbers{
+    TrustNumber{"gradient_agreement", &TraceTrust::gradient_agreement},
+    TrustNumber{"leave_one_out_agreement", &TraceTrust::leave_one_out_agreement},
+    TrustNumber{"comprehensiveness", &TraceTrust::comprehensiveness},
+    TrustNumber{"sufficiency", &TraceTrust::sufficiency},
+    TrustNumber{"random_comprehensiveness", &TraceTrust::random_comprehensiveness},
+    TrustNumber{"random_sufficiency", &TraceTrust::random_sufficiency},
+    TrustNumber{"alignment_error", &TraceTrust::alignment_error},
 };
 
 struct Trace {

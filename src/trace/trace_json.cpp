@@ -121,13 +121,7 @@ void write_trust(std::string& out, const TraceTrust& trust) {
     write_name(fields, "entropy");
     write_numbers(fields, std::span<const double>(trust.entropy));
   }
-  write_optional(fields, "gradient_agreement", trust.gradient_agreement);
-  write_optional(fields, "leave_one_out_agreement", trust.leave_one_out_agreement);
-  write_optional(fields, "comprehensiveness", trust.comprehensiveness);
-  write_optional(fields, "sufficiency", trust.sufficiency);
-  write_optional(fields, "random_comprehensiveness", trust.random_comprehensiveness);
-  write_optional(fields, "random_sufficiency", trust.random_sufficiency);
-  write_optional(fields, "alignment_error", trust.alignment_error);
+  for (const auto& [name, value] : kTrustNumbers) write_optional(fields, name, trust.*value);
   out += object_of(fields);
 }
 

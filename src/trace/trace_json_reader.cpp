@@ -224,18 +224,10 @@ std::vector<std::vector<TraceHypothesis>> read_beam(const Field& value) {
 }
 
 TraceTrust read_trust(const Field& value, const TraceAxis& rows) {
-  const auto optional = [&value](const char* name) {
-    return value.has(name) ? value[name].number() : std::numeric_limits<double>::quiet_NaN();
-  };
   TraceTrust trust;
   if (value.has("entropy")) trust.entropy = value["entropy"].numbers(rows.size(), places_of(rows));
-  trust.gradient_agreement = optional("gradient_agreement");
-  trust.leave_one_out_agreement = optional("leave_one_out_agreement");
-  trust.comprehensiveness = optional("comprehensiveness");
-  trust.sufficiency = optional("sufficiency");
-  trust.random_comprehensiveness = optional("random_comprehensiveness");
-  trust.random_sufficiency = optional("random_sufficiency");
-  trust.alignment_error = optional("alignment_error");
+  for (const auto& [name, number] : kTrustNumbers)
+    if (value.has(name)) trust.*number = value[name].number();
   return trust;
 }
 

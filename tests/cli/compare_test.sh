@@ -47,7 +47,13 @@ cp made/seq2seq-lstm*/model.safetensors kept
 scores output | cmp -s - first || { fault 'again: other scores'; cat output first; }
 cmp -s kept made/seq2seq-lstm*/model.safetensors || fault 'again: other weights'
 
+# So few steps that there is one validation: a table, and no curve of a single point.
+"$heed" compare "${systems[@]:0:2}" "${common[@]}" --steps 1 --output once >output 2>log
+expect 'one step' "| ${systems[0]} " 'BLEU'
+[ ! -e once/comparison.svg ] || fault 'one step: a curve of one point'
 fails 1 'trained otherwise; --force replaces it' compare "${systems[@]}" "${common[@]}" --steps 7 --output made
+fails 1 'a folder of files' compare "${systems[@]}" "${common[@]}" --steps 6 --output -
+[ ! -e - ] || fault "a folder called -"
 fails 1 'at least two systems' compare rnnsearch "${common[@]}" --steps 6 --output x
 fails 1 'is there twice' compare rnnsearch rnnsearch "${common[@]}" --steps 6 --output x
 fails 1 'did you mean luong?' compare rnnsearch luon "${common[@]}" --steps 6 --output x

@@ -27,6 +27,9 @@ expect 'two references, other options' 49.24 44.74 'nrefs:2|case:lc|eff:no|tok:c
 "$heed" evaluate -r ref --source source --by-length figure.svg --significance --name first --name second good bad >output
 expect 'side by side' first second '1-10                  1' '11-20                 1' 'Against first, by 1000 paired draws' 'p = '
 grep -q '</svg>' figure.svg
+"$heed" evaluate -r ref --source source --by-length - --name first --name second good bad | cmp - figure.svg
+fails 1 'it can take --by-length or --json' evaluate -r ref --source source --by-length - --json good
+[ ! -e - ]
 
 "$heed" evaluate -r ref good bad --json >output
 expect 'JSON' '"name": "good"' '"name": "bad"' '"brevity_penalty": 1.0' '"chrf_name": "chrF2"'

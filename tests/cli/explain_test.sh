@@ -69,6 +69,16 @@ for file in matrix lines; do
   grep -q '<svg' $file.svg && grep -q 'stands' $file.svg || fault "$file.svg is no drawing of the sentence"
 done
 ! cmp -s matrix.svg lines.svg || fault 'lines are a matrix'
+# '-' is the standard output, which takes one picture alone.
+"${explain[@]}" "$text" --svg - | cmp -s - matrix.svg || fault 'svg -: not the drawing alone'
+"${explain[@]}" "$text" --png - | head -c 8 | cmp -s - <(printf '\x89PNG\r\n\x1a\n') || fault 'png -: no PNG'
+"${explain[@]}" "$text" --html - >output
+expect 'html -' '<!doctype html>' '"heed-trace"'
+"${explain[@]}" "$text" --json - | cmp -s - all.json || fault 'json -: not the trace'
+echo "$text" | "${explain[@]}" - --json | cmp -s - all.json || fault 'explain -: not the standard input'
+[ ! -e - ] || fault 'there is a file called -'
+fails 1 'standard output: it can take one of' explain model "$text" --svg - --png -
+fails 1 'standard output: it can take one of' explain model "$text" --svg - --json
 fails 1 'are of one text' explain model --input train.en --svg x.svg
 fails 1 '--lines goes with' explain model "$text" --lines
 
@@ -99,6 +109,11 @@ expect 'view one' "$(sed -n 3p some.de)"
 [ ! -s output ] || fault 'view: pictures alone write nothing else'
 head -c 8 one.png | cmp -s - <(printf '\x89PNG\r\n\x1a\n') || fault 'view: one.png is no PNG'
 [ "$(grep -o '"heed-trace"' all.html | wc -l)" -ge 3 ] || fault 'view: the page has not three traces'
+"$heed" view all.json --svg - | near - matrix.svg 1e-3 || fault 'view --svg -: not the drawing'
+"$heed" view all.json --json - | cmp -s - all.json || fault 'view --json -: not the trace'
+"$heed" view - --json <all.json | cmp -s - all.json || fault 'view -: not the standard input'
+[ ! -e - ] || fault 'view: there is a file called -'
+fails 1 'give one file, not 2' view all.json all.json
 fails 1 'did you mean pharaoh?' view gold --format pharoah
 fails 1 '--number: 4 is outside 1..3' view traces.jsonl -n 4
 fails 1 'gold, line 1: ' view gold

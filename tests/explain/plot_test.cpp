@@ -21,6 +21,7 @@ TEST(AxisTicks, AreRoundAndCoverTheRange) {
     EXPECT_LE(ticks.front(), low + 1e-9 * std::abs(low));
     EXPECT_GE(ticks.back(), high - 1e-9 * std::abs(high));
   }
+  EXPECT_EQ(axis_ticks(0, 0).front(), 0);  // scores that are all 0 are not drawn from -1
   EXPECT_NE(message_of([] { axis_ticks(2, 1); }).find("no axis from 2 to 1"), std::string::npos);
 }
 
