@@ -49,7 +49,7 @@ const mostWeights = 2e6; // as many as are asked for without a word
 const tokensOfFile = 500; // of an image or a sound, as a guess
 
 const unanswered = {
-  heads: "The server has no layers and heads of this model.",
+  heads: "The server sent no layers and heads for this model.",
   trust: "The server could not test this picture.",
   beam: "The server sent no hypotheses of its search.",
 };

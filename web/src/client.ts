@@ -61,7 +61,7 @@ const words: Record<number, [Fault, string]> = {
   413: ["refused", "This is too large for the server."],
   429: ["busy", "The server is busy: its queue is full. Please try again in a moment."],
   503: ["busy", "The server is shutting down or not ready. Please try again in a moment."],
-  504: ["busy", "This took the server too long, and it gave up. A shorter input may help."],
+  504: ["busy", "The answer took too long, and the server gave up. A shorter input may help."],
 };
 
 async function faultOf(response: Response): Promise<ServerError> {
@@ -114,7 +114,7 @@ export class Client {
     } catch {
       // Falls through: whatever answered is not heed serve, or another version of it.
     }
-    throw new ServerError("broken", "What answers here is not a heed serve of this page's version.");
+    throw new ServerError("broken", "The server at this address is not a heed serve of this page's version.");
   }
 
   async explain(request: ExplainRequest, signal: AbortSignal): Promise<Trace> {

@@ -51,7 +51,8 @@ export function trustLines(trust: Trust, words = "words"): TrustLine[] {
   add(
     "Sufficiency",
     trust.sufficiency,
-    (x) => `With nothing but those ${words}, it ${change(x)}; the closer to no change, the more they were enough.`,
+    (x) =>
+      `With nothing but the ${words} looked at most, the probability ${change(x)}; the closer to no change, the more these ${words} were enough.`,
     trust.randomSufficiency,
   );
   add(

@@ -42,7 +42,7 @@ export class ChoicesView {
     const back = element(
       "button",
       { type: "button", class: "link", hidden: !forced || !askable, on: { click: () => this.#ask(null) } },
-      "Back to the model's own",
+      "Back to the model's own choice",
     );
     this.root.replaceChildren(
       element(

@@ -53,7 +53,7 @@ export class HighlightedTextView implements PictureView {
     });
     parts.push(letters.slice(place).join(""));
     this.#text.replaceChildren(...parts);
-    this.#note.textContent = `The deepest colour is ${percent(most)} of the look.`;
+    this.#note.textContent = `The deepest colour stands for ${percent(most)} of the attention.`;
     this.#lit = null;
   }
 

@@ -55,7 +55,11 @@ export class ImageView implements PictureView {
       { class: "image-view" },
       element("figure", {}, this.#large.root, this.#caption),
       this.#strip,
-      element("p", { class: "note" }, "Bright is what the word looked at; its brightest place has the largest weight."),
+      element(
+        "p",
+        { class: "note" },
+        "Bright places are those that the word looked at; the brightest has the largest weight.",
+      ),
     );
   }
 

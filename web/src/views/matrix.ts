@@ -240,7 +240,7 @@ class ColourKey {
     const ramp = element("span", { class: "ramp", "aria-hidden": "true" });
     const stops = Array.from({ length: 9 }, (_, i) => css(colourOf(i / 8, theme)));
     ramp.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Looked at: 0 %", ramp, most));
+    this.root.replaceChildren(element("span", {}, what), element("span", {}, "Weight: 0 %", ramp, most));
   }
 }
 

@@ -21,7 +21,7 @@ export class OutputEditor {
     this.#own = element(
       "button",
       { type: "button", class: "link", on: { click: () => app.force(null) } },
-      "Back to the model's own",
+      "Back to the model's own output",
     );
     this.#form = element(
       "form",

@@ -173,8 +173,8 @@ export class Page {
       { class: "token", hidden: true, on: { submit } },
       element("label", { for: "token" }, "API token"),
       input,
-      element("button", { type: "submit", class: "primary" }, "Go on"),
-      element("p", { class: "note" }, "It is kept in this page until you close it, and nowhere else."),
+      element("button", { type: "submit", class: "primary" }, "Continue"),
+      element("p", { class: "note" }, "The page keeps the token until you close it and stores it nowhere else."),
     );
   }
 

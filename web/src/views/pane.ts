@@ -262,8 +262,8 @@ export class Pane {
     const heads = headCount(trace, choice.attention);
     const each = Array.from({ length: heads }, (_, h) => ({ value: String(h + 1), title: `Head ${h + 1}` }));
     const several = [
-      { value: String(meanHead), title: "Mean of heads" },
-      { value: String(maxHead), title: "Largest of heads" },
+      { value: String(meanHead), title: "Mean of all heads" },
+      { value: String(maxHead), title: "Largest of all heads" },
     ];
     this.#head.show(heads > 1 ? [...several, ...each] : [], String(choice.head));
   }
@@ -319,7 +319,7 @@ export class Pane {
       } else if (expected && answer.asking === "output") {
         says("The heads come with the finished output.");
       } else if (expected) {
-        offer("All heads of this model are many numbers for an input this long.", "heads", "Fetch all heads");
+        offer("For an input this long, the weights of all heads are a large download.", "heads", "Fetch all heads");
       } else {
         says("There are no layers and heads to choose from here.");
       }
@@ -379,7 +379,7 @@ export class Pane {
 // What a person has to know about where the output comes from.
 function noteOf({ draft, replaced }: Answer): string {
   if (draft === "growing") return "First draft, word by word. The result of the search will replace it.";
-  if (draft === "stopped") return "Stopped: this is as much of the first draft as came, not the result of the search.";
+  if (draft === "stopped") return "Stopped. This is the first draft as far as it came, not the result of the search.";
   return replaced && `The search replaced the first draft “${replaced}”.`;
 }
 

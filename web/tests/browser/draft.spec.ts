@@ -55,7 +55,7 @@ test("Stop ends what runs and keeps what came", async ({ page, server }) => {
   await expect(output(page).getByRole("button").nth(1)).toHaveText("BETA");
   await stop(page).click();
   await expect(stop(page)).toBeHidden();
-  await expect(page.getByText("Stopped: this is as much of the first draft as came")).toBeVisible();
+  await expect(page.getByText("Stopped. This is the first draft as far as it came")).toBeVisible();
   await expect(output(page)).toContainText("ALPHA BETA");
   await expect(output(page)).not.toContainText("ZETA");
   await page.waitForTimeout(900);

@@ -21,7 +21,7 @@ test("the connection breaks in the middle of a translation", async ({ page, serv
   server.behaviour = { breakAfter: 3, delay: 20 };
   await translate(page).click();
   await expect(page.getByRole("alert")).toContainText("The connection broke while the answer was coming");
-  await expect(page.getByText("Stopped: this is as much of the first draft as came")).toBeVisible();
+  await expect(page.getByText("Stopped. This is the first draft as far as it came")).toBeVisible();
   await expect(translate(page)).toBeEnabled();
 });
 
