@@ -13,17 +13,18 @@ std::vector<Mechanism>& registry() {
   return list;
 }
 
-std::string state_of(const Mechanism& mechanism) {
+// What it keeps from step to step: "; remembers the last weights", or nothing.
+std::string remembered_by(const Mechanism& mechanism) {
   Parameters scratch;
   AttentionOptions options = mechanism.options;
   options.query_width = options.key_width = options.value_width = 2;
   options.longest = 4;
   const Carries carries = Attention(Scope(scratch), options).carries();
   std::vector<std::string> parts;
-  if (carries.weights) parts.emplace_back("last weights");
-  if (carries.coverage) parts.emplace_back("sum of weights");
-  if (carries.read) parts.emplace_back("last read");
-  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+  if (carries.weights) parts.emplace_back("the last weights");
+  if (carries.coverage) parts.emplace_back("the sum of all weights");
+  if (carries.read) parts.emplace_back("the last read");
+  return parts.empty() ? "" : fmt::format("; remembers {}", fmt::join(parts, ", "));
 }
 
 template <class Part>
@@ -31,7 +32,10 @@ std::string part_list(const char* title) {
   std::string text = fmt::format("\n{}\n", title);
   auto entries = PartRegistry<Part>::entries();
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  for (const auto& entry : entries) text += fmt::format("  {:<16} {:<62} {}\n", entry.name, entry.summary, entry.paper);
+  std::size_t widest = 0;
+  for (const auto& entry : entries) widest = std::max(widest, entry.summary.size());
+  for (const auto& entry : entries)
+    text += fmt::format("  {:<16} {:<{}}  {}\n", entry.name, entry.summary, widest, entry.paper);
   return text;
 }
 
@@ -67,8 +71,8 @@ std::string describe_attentions() {
   std::string text = "Mechanisms\n";
   for (const Mechanism& m : registry()) {
     text += fmt::format("  {}\n      {}\n      {}\n", m.name, m.paper, m.equation);
-    text += fmt::format("      score {}, window {}, normaliser {}; carries {}\n", m.options.score, m.options.window,
-                        m.options.normaliser, state_of(m));
+    text += fmt::format("      score {}, window {}, normaliser {}{}\n", m.options.score, m.options.window,
+                        m.options.normaliser, remembered_by(m));
     text += fmt::format("      time {}, memory {}, sequential steps {}, path {}\n", m.cost.time, m.cost.memory,
                         m.cost.steps, m.cost.path);
   }

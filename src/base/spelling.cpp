@@ -25,12 +25,18 @@ int edit_distance(const std::string& a, const std::string& b) {
 
 std::string did_you_mean(const std::string& word, std::span<const std::string> known) {
   if (known.empty()) return "; there are none";
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+  const auto nearer = [&word](const std::string& a, const std::string& b) {
     return edit_distance(word, a) < edit_distance(word, b);
-  });
+  };
+  const auto nearest = std::min_element(known.begin(), known.end(), nearer);
   if (edit_distance(word, *nearest) <= static_cast<int>(1 + word.size() / 3))
     return fmt::format("; did you mean {}?", *nearest);
-  return fmt::format("; there are: {}", fmt::join(known, ", "));
+  constexpr std::size_t kMostListed = 30, kNearest = 3;
+  if (known.size() <= kMostListed) return fmt::format("; there are: {}", fmt::join(known, ", "));
+  std::vector<std::string> sorted(known.begin(), known.end());
+  std::stable_sort(sorted.begin(), sorted.end(), nearer);
+  sorted.resize(kNearest);
+  return fmt::format("; the nearest are: {}", fmt::join(sorted, ", "));
 }
 
 }  // namespace heed

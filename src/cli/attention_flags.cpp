@@ -28,10 +28,11 @@ std::string AttentionChoice::text() const {
 }
 
 void add_attention_flags(CLI::App& command, AttentionChoice& choice) {
-  command.add_option("--attention", choice.mechanism, "A mechanism from 'heed attentions'")->capture_default_str();
-  command.add_option("--score", choice.score, "A score from there instead of the mechanism's own");
-  command.add_option("--window", choice.window, "A window instead of its own");
-  command.add_option("--normaliser", choice.normaliser, "A normaliser instead of its own");
+  command.add_option("--attention", choice.mechanism, "Attention mechanism ('heed attentions' lists them)")
+      ->capture_default_str();
+  command.add_option("--score", choice.score, "Score to use instead of the mechanism's own");
+  command.add_option("--window", choice.window, "Window to use instead of the mechanism's own");
+  command.add_option("--normaliser", choice.normaliser, "Normaliser to use instead of the mechanism's own");
 }
 
 }  // namespace heed::cli

@@ -28,10 +28,12 @@ void add_common(CLI::App& command, const std::shared_ptr<CorpusCommand>& options
   CorpusOptions& corpus = options->corpus;
   command.add_option("folder", corpus.folder, "Where train, valid and test are written")->required();
   command.add_option("--valid", corpus.valid, "Share of the pairs for validation")->capture_default_str();
-  command.add_option("--test", corpus.test, "Share of the pairs for the test")->capture_default_str();
-  command.add_option("--seed", corpus.seed, "Decides which pair goes where (and what grammar says)")
+  command.add_option("--test", corpus.test, "Share of the pairs for testing")->capture_default_str();
+  command
+      .add_option("--seed", corpus.seed,
+                  "Decides which pair goes into which part, and which sentences the grammar makes")
       ->capture_default_str();
-  command.add_flag("--force", corpus.force, "Replace files that are there");
+  command.add_flag("--force", corpus.force, "Replace existing files");
 }
 
 void report(const CorpusCommand& options, const CorpusCounts& counts) {
@@ -140,7 +142,7 @@ void add_corpus(CLI::App& app) {
   CLI::App* const grammar_command = command->add_subcommand(
       "grammar", "English sentences made by a grammar, their French, and which words belong together; needs no files");
   add_common(*grammar_command, grammar);
-  grammar_command->add_option("--pairs", grammar->pairs, "Different sentences, for all parts together")
+  grammar_command->add_option("--pairs", grammar->pairs, "Number of different sentences in all parts together")
       ->capture_default_str();
   grammar_command->footer(
       "train.align, valid.align and test.align hold the gold alignments in Pharaoh's format.\n\n"
@@ -154,9 +156,9 @@ void add_corpus(CLI::App& app) {
   CLI::App* const gettext_command =
       command->add_subcommand("gettext", "Messages of programs with their translations, from .mo and .po catalogues");
   add_common(*gettext_command, gettext);
-  gettext_command->add_option("--language", gettext->language, "Translated into, such as de or pt_BR")
+  gettext_command->add_option("--language", gettext->language, "Language of the translations, such as de or pt_BR")
       ->capture_default_str();
-  gettext_command->add_option("--from", gettext->paths, "Catalogues, or folders of them; by default /usr/share/locale");
+  gettext_command->add_option("--from", gettext->paths, "Catalogues, or folders of them (default: /usr/share/locale)");
   gettext_command->footer(
       "Examples:\n"
       "  heed corpus gettext data/de --language de\n"
@@ -170,10 +172,10 @@ void add_corpus(CLI::App& app) {
   CLI::App* const debian_command =
       command->add_subcommand("debian", "Descriptions of Debian's packages with their translations");
   add_common(*debian_command, debian);
-  debian_command->add_option("--language", debian->language, "Translated into")->capture_default_str();
-  debian_command->add_option("--translation", debian->paths, "Translation-xx files; by default those that apt has");
+  debian_command->add_option("--language", debian->language, "Language of the translations")->capture_default_str();
+  debian_command->add_option("--translation", debian->paths, "Translation-xx files (default: those that apt has)");
   debian_command->add_option("--english", debian->english,
-                             "Translation-en and Packages files; by default those that apt has");
+                             "Translation-en and Packages files (default: those that apt has)");
   debian_command->footer(
       "Files may be plain or packed with gzip, xz, zstd or lz4.\n\n"
       "Examples:\n"

@@ -36,7 +36,7 @@ void run(const std::string& path) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("info", "What is in a model folder");
+  CLI::App* command = app.add_subcommand("info", "Show what is in a model folder");
   const auto path = std::make_shared<std::string>();
   command->add_option("model", *path, "Model folder")->required();
   command->footer("Example:\n  heed info my-model");

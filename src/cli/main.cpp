@@ -48,7 +48,7 @@ int misused(const CLI::App& app, const CLI::ParseError& error) {
 // Exit codes: 0 done; 1 an error in what was asked or given; 2 a misuse of the command line; 128 + n stopped by signal
 // n after everything was saved.
 int main(int argc, char** argv) {
-  CLI::App app{"Heed: attention models on ordinary CPUs"};
+  CLI::App app{"Heed: attention models on ordinary CPUs", "heed"};
   app.set_version_flag("--version", "heed " HEED_VERSION);
   app.require_subcommand(1);
   app.footer("Try first:  heed demo\nMore about a command:  heed COMMAND --help");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "heed/cli/commands.h"
@@ -31,18 +32,30 @@ void list() {
 // Its fields, with a column of values for each preset.
 void describe(const std::string& name) {
   const System& system = system_named(name);
-  fmt::print("{}: {}\n{}\n\n{:<22}", system.name, system.summary, system.paper, "");
-  std::vector<std::vector<FieldDescription>> columns;
+  std::vector<std::vector<std::string>> columns{{""}};  // titles, then flags and values
   for (const std::string& preset : system.presets) {
     const std::unique_ptr<Config> config = system.config(preset);
-    columns.push_back(describe_fields([&](Fields& f) { config->visit(f); }));
-    fmt::print("{:<12}", preset);
+    columns.push_back({preset});
+    for (const FieldDescription& field : describe_fields([&](Fields& f) { config->visit(f); }))
+      columns.back().push_back(field.value.empty() ? "''" : field.value);
   }
-  fmt::print("\n");
-  for (std::size_t row = 0; row < columns.front().size(); ++row) {
-    fmt::print("  --{:<18}", flag_name(columns.front()[row].name));
-    for (const auto& column : columns) fmt::print("{:<12}", column[row].value.empty() ? "''" : column[row].value);
-    fmt::print("{}\n", columns.front()[row].help);
+  std::vector<std::string> help{""};
+  const std::unique_ptr<Config> config = system.config(system.presets.front());
+  for (const FieldDescription& field : describe_fields([&](Fields& f) { config->visit(f); })) {
+    columns.front().push_back("--" + flag_name(field.name));
+    help.push_back(field.help);
+  }
+  fmt::print("{}: {}\n{}\n\n", system.name, system.summary, system.paper);
+  for (std::size_t row = 0; row < help.size(); ++row) {
+    std::string line;
+    for (const std::vector<std::string>& column : columns) {
+      std::size_t widest = 0;
+      for (const std::string& cell : column) widest = std::max(widest, cell.size());
+      line += fmt::format("  {:<{}}", column[row], widest);
+    }
+    line += "  " + help[row];
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
   }
 }
 
@@ -51,7 +64,7 @@ void describe(const std::string& name) {
 void add_models(CLI::App& app) {
   CLI::App* command = app.add_subcommand("models", "List the jobs and their models, or the options of one");
   const auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "A model");
+  command->add_option("name", *name, "Model whose options are listed");
   command->footer("Examples:\n  heed models\n  heed models transformer");
   command->callback([name] { name->empty() ? list() : describe(*name); });
 }

@@ -63,6 +63,8 @@ class Inputs {
         line = word;
         return count();
       }
+      require(word == "-" || exists(word), "{}: there is no such file; a text of one word is read from standard input",
+              word);
       reader_.emplace(word);
     }
   }
@@ -73,8 +75,11 @@ class Inputs {
  private:
   // A text has white space in it; anything else is the name of a file, also if it is misspelt.
   static bool is_typed(const std::string& word) {
+    return word.find_first_of(" \t") != std::string::npos && !exists(word);
+  }
+  static bool exists(const std::string& word) {
     std::error_code ignored;
-    return word.find_first_of(" \t") != std::string::npos && !std::filesystem::exists(word, ignored);
+    return std::filesystem::exists(word, ignored);
   }
   bool count() {
     ++number_;
@@ -102,7 +107,7 @@ Sample sample_of_line(const Job& job, const std::string& line, Index number, std
     std::vector<std::string> names;
     for (const JobSide& side : job.inputs) names.push_back(side.name);
     if (prefix != nullptr) names.emplace_back("prefix");
-    require(cells.size() == wanted, "line {}: it must have {} with a tab between, not {} columns", number,
+    require(cells.size() == wanted, "line {}: it must have {}, separated by tabs, not {} columns", number,
             fmt::join(names, " and "), cells.size());
   }
   if (prefix != nullptr) {
@@ -224,13 +229,17 @@ void run(RunCommand command, const Job* expected) {
 }
 
 std::string input_help(const Job* job) {
-  if (job == nullptr) return "Texts, files of texts (one per line), or the files of images and sounds";
-  if (!is_text(job->inputs.front().kind)) return fmt::format("Files of kind {}", name_of(job->inputs.front().kind));
+  if (job == nullptr)
+    return "A model folder, then texts, files with one text per line, or files of images and sounds (default: standard "
+           "input)";
+  if (!is_text(job->inputs.front().kind))
+    return fmt::format("A model folder, then files of kind {}", name_of(job->inputs.front().kind));
   std::vector<std::string> names;
   for (const JobSide& side : job->inputs) names.push_back(side.name);
-  return names.size() == 1 ? "Texts, or files with one per line (else: the standard input)"
-                           : fmt::format("Files of lines with {} and a tab between (else: the standard input)",
-                                         fmt::join(names, " and "));
+  return names.size() == 1
+             ? "A model folder, then texts or files with one text per line (default: standard input)"
+             : fmt::format("A model folder, then files of lines with {}, separated by tabs (default: standard input)",
+                           fmt::join(names, " and "));
 }
 
 void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& options) {
@@ -243,13 +252,14 @@ void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& opti
       ->capture_default_str();
   command.add_option("--alignment", options->alignment,
                      "Add '||| ' and the word alignment: hard (Pharaoh, 'source-target ...') or soft (weights)");
-  command.add_flag("--draw", options->draw, "Draw where the model looked below each output");
+  command.add_flag("--draw", options->draw, "Draw below each output where the model looked");
   command.add_flag("--prefix", options->prefix, "Lines are 'input<TAB>prefix'; outputs begin with the prefix");
-  command.add_option("--temperature", search.temperature, "Of sampling")->capture_default_str();
+  command.add_option("--temperature", search.temperature, "Temperature of sampling")->capture_default_str();
   command.add_option("--top-k", search.top_k, "Sample from the k likeliest words (0: all)")->capture_default_str();
-  command.add_option("--nucleus", search.nucleus, "Sample from the likeliest words that hold this probability")
+  command
+      .add_option("--nucleus", search.nucleus, "Sample from the likeliest words that together have this probability")
       ->capture_default_str();
-  command.add_option("--seed", search.seed, "Of sampling")->capture_default_str();
+  command.add_option("--seed", search.seed, "Seed of sampling")->capture_default_str();
 }
 
 std::string examples_of(const Job& job) {
@@ -272,9 +282,9 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
   command->add_option("words", options->words, input_help(job))->type_name("MODEL [INPUTS]");
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->allow_extra_args(false);
   command->add_option("--input,-i", options->input, "File of inputs, one per line ('-': standard input)");
-  command->add_option("--output,-o", options->output, "Where the outputs go ('-': standard output)")
+  command->add_option("--output,-o", options->output, "File for the outputs ('-': standard output)")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "One JSON object per input");
+  command->add_flag("--json", options->json, "Write one JSON object per input");
   command
       ->add_option_function<Index>(
           "--n-best",
@@ -282,13 +292,13 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
             options->best = best;
             options->n_best = true;
           },
-          "Outputs for each input, written 'line ||| output ||| log-probability ||| score'")
+          "Write the best outputs of each input as 'line ||| output ||| log-probability ||| score'")
       ->type_name("NUMBER");
   command->add_flag("--scores", options->scores, "Add '||| log-probability ||| score' to each line");
   if (job == nullptr || !job->gives_label()) add_writer_flags(*command, options);
   command
       ->add_option("--longest", options->options.limits.longest,
-                   "Pieces of an input; a longer one is cut, with a warning")
+                   "Longest input in pieces; a longer one is cut, with a warning")
       ->capture_default_str();
   command->add_option("--batch", options->options.search.batch.samples, "Inputs worked on together")
       ->capture_default_str();
@@ -302,7 +312,7 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
 }  // namespace
 
 void add_run(CLI::App& app) {
-  add_verb(app, "run", "Run any model on inputs: what its job's own command does", nullptr);
+  add_verb(app, "run", "Run a model of any job on inputs, as the job's own command does", nullptr);
   for (const Job& job : jobs()) {
     add_verb(app, job.verb, job.summary, &job);
     for (const std::string& spelling : job.spellings) app.get_subcommand(job.verb)->alias(spelling);

@@ -10,9 +10,11 @@
 namespace heed::cli {
 
 void SampleFlags::add_tables(CLI::App& command) {
-  command.add_option("--data", data, "Samples: a table (TSV, CSV, JSON lines), or files of lines with commas");
-  command.add_option("--format", format, "Of --data: tsv, csv, jsonl, fasttext or lines (else: seen from the file)");
-  command.add_option("--columns", columns, "Names of its columns in their order, with commas");
+  command.add_option("--data", data,
+                     "Samples: a table (TSV, CSV, JSON lines), or one file of lines per column, separated by commas");
+  command.add_option("--format", format,
+                     "Format of --data: tsv, csv, jsonl, fasttext or lines (default: seen from the file)");
+  command.add_option("--columns", columns, "Names of the columns of --data in order, separated by commas");
 }
 
 void SampleFlags::add_lines(CLI::App& command, const std::string& prefix) {

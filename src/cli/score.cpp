@@ -53,15 +53,15 @@ void run(const ScoreOptions& options) {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("score", "How probable given outputs are under a model");
+  CLI::App* command = app.add_subcommand("score", "Tell how probable given outputs are under a model");
   const auto options = std::make_shared<ScoreOptions>();
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->required();
-  command->add_flag("--summary", options->summary, "Print the sum over all samples only");
+  command->add_flag("--summary", options->summary, "Print only the sum over all samples");
   options->samples.add_tables(*command);
   options->samples.add_lines(*command);
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->footer(
-      "Each line of the output is: log-probability, the same per piece, perplexity.\n"
+      "Each line of the output has the log-probability, the log-probability per piece and the perplexity.\n"
       "Examples:\n  heed score -m my-model -s test.en -t test.de\n  heed score -m my-model --data test.tsv --summary");
   command->callback([options] { run(*options); });
 }

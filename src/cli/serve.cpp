@@ -97,7 +97,7 @@ void run(const ServeOptions& options) {
 
 void add_serve(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("serve", "Serve models over HTTP, of one job or of several: a page, answers, traces");
+      app.add_subcommand("serve", "Serve models of one or several jobs over HTTP: a page, answers, traces");
   const auto options = std::make_shared<ServeOptions>();
   ServerOptions& server = options->server;
   ServiceOptions& service = server.service;
@@ -106,35 +106,44 @@ void add_serve(CLI::App& app) {
       ->type_name("MODEL");
   command
       ->add_option("--languages", options->languages,
-                   "Languages of a translation model, e.g. en-de; once per model, in their order ('-': not this one)")
+                   "Languages of a translation model, such as en-de; once per model, in order ('-': none for this one)")
       ->type_name("FROM-TO")
       ->allow_extra_args(false);
-  command->add_option("--port,-p", options->port, "Port to listen at (0: one that is free, which is printed)")
+  command->add_option("--port,-p", options->port, "Port to listen on (0: any free one, which is printed)")
       ->capture_default_str();
-  command->add_option("--host", server.host, "Address to listen at; one that others can reach needs a token")
+  command->add_option("--host", server.host, "Address to listen on; one that other machines can reach needs a token")
       ->capture_default_str();
   command->add_option("--token-file", options->token_file,
                       "File with the token that clients must send (or set HEED_TOKEN)");
   command->add_option("--allow-origin", service.origins,
-                      "Origin of a page elsewhere that may use the server, e.g. https://example.org ('*': all)");
+                      "Origin of another site whose pages may use the server, such as https://example.org ('*': any)");
   command->add_option("--threads,--cpu-threads", service.threads, "Threads of the models (0: all)")
       ->capture_default_str();
-  command->add_option("--batch-sentences", service.batcher.sentences, "Most sentences of many clients put together")
+  command
+      ->add_option("--batch-sentences", service.batcher.sentences, "Most sentences of different clients in one batch")
       ->capture_default_str();
-  command->add_option("--max-body", server.longest_body, "Bytes of a request's body; more is 413")
+  command
+      ->add_option("--max-body", server.longest_body,
+                   "Largest request body in bytes; a larger one is answered with 413")
       ->capture_default_str();
-  command->add_option("--max-text", service.limits.text, "Characters of a text; more is 422")->capture_default_str();
-  command->add_option("--max-texts", service.limits.texts, "Texts of a request; more is 422")->capture_default_str();
-  command->add_option("--max-queue", service.batcher.queue, "Requests that may wait; one more is 429")
+  command
+      ->add_option("--max-text", service.limits.text, "Longest text in characters; a longer one is answered with 422")
       ->capture_default_str();
-  command->add_option("--max-connections", server.connections, "Open connections; one more is 503")
+  command->add_option("--max-texts", service.limits.texts, "Most texts in a request; more are answered with 422")
       ->capture_default_str();
-  command->add_option("--timeout", options->timeout, "Seconds until an answer; later is 504")->capture_default_str();
-  command->add_option("--client-timeout", options->client_timeout, "Seconds for a request to arrive; later is 408")
+  command->add_option("--max-queue", service.batcher.queue, "Most requests that wait; one more is answered with 429")
       ->capture_default_str();
-  command->add_option("--idle-timeout", options->idle_timeout, "Seconds until a quiet connection is closed")
+  command->add_option("--max-connections", server.connections, "Most open connections; one more is answered with 503")
       ->capture_default_str();
-  command->add_flag("--quiet,-q", options->quiet, "No line for each request");
+  command->add_option("--timeout", options->timeout, "Seconds until an answer is due; a later one is answered with 504")
+      ->capture_default_str();
+  command
+      ->add_option("--client-timeout", options->client_timeout,
+                   "Seconds for a request to arrive; a slower one is answered with 408")
+      ->capture_default_str();
+  command->add_option("--idle-timeout", options->idle_timeout, "Seconds until an idle connection is closed")
+      ->capture_default_str();
+  command->add_flag("--quiet,-q", options->quiet, "Do not log a line for each request");
   command->footer(
       "Examples:\n"
       "  heed serve heed-demo/model                      # then open http://127.0.0.1:8080/\n"
@@ -145,7 +154,7 @@ void add_serve(CLI::App& app) {
       "  HEED_TOKEN=secret heed serve my-model --host 0.0.0.0 --allow-origin https://example.org\n"
       "Every job answers at the path of its verb. GET /openapi.json describes every path, docs/server.md explains "
       "them.\n"
-      "SIGTERM finishes what is running.");
+      "On SIGTERM the server answers what it has begun and ends.");
   command->callback([options] { run(*options); });
 }
 

@@ -40,7 +40,7 @@ void add_training_flags(CLI::App& command, const std::vector<std::string>& witho
             [give, name](const std::vector<std::string>& both) {
               give({name, fmt::format("{}", fmt::join(both, " ")), std::string("--") + name});
             },
-            "what is read and what is given at once, as in Marian")
+            "Marian's option for all sides at once: one value for what is read, one for what is given")
         ->expected(2);
   }
 }

@@ -43,7 +43,7 @@ class Vocabulary {
   virtual std::string serialized() const = 0;
 };
 
-// A vocabulary from a file: SentencePiece's (.spm, .model) or a list of words (.txt), one a line, packed or not, that
+// A vocabulary from a file: SentencePiece's (.spm, .model) or a list of words (.txt), one per line, packed or not, that
 // starts with <unk>, <s> and </s>. A file that is missing, damaged or numbers its symbols otherwise is an Error.
 std::shared_ptr<const Vocabulary> load_vocabulary(const std::filesystem::path& path);
 

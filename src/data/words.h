@@ -19,7 +19,7 @@ struct WordOptions {
 // what stands between white space.
 std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options);
 
-// A list of words, one a line, from the bytes of its file; `name` stands in errors.
+// A list of words, one per line, from the bytes of its file; `name` stands in errors.
 std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name);
 
 }  // namespace heed

@@ -197,8 +197,9 @@ Codes make_codes(const Training& training, const Say& say) {
       if (training.joint_vocabulary)
         for (const Training::Side& other : training.sides)
           if (&other != &side && is_text(other.side->kind)) text += text_of(training, other);
-      say(fmt::format("learning {} vocabulary of {} ({})", training.joint_vocabulary ? "one" : "a " + side.side->name,
-                      training.vocabulary_size, training.vocabulary));
+      say(fmt::format("learning {} vocabulary of at most {} entries ({})",
+                      training.joint_vocabulary ? "one" : "a " + side.side->name, training.vocabulary_size,
+                      training.vocabulary));
       vocabulary = learn_vocabulary(training, text);
     }
     if (training.joint_vocabulary) joint = vocabulary;

@@ -136,19 +136,25 @@ void Training::visit(Fields& field) {
   field("model", model, "system to train ('heed models' lists them)");
   field("preset", preset, "sizes of the model: small, paper, ...");
   field("output", output, "model folder to make");
-  field("data", data, "training samples: a table (TSV, CSV, JSON lines), or one file of lines per column, with commas");
-  field("valid", valid, "samples for validation, likewise");
-  field("format", format, "of these files: tsv, csv, jsonl, fasttext or lines (else: seen from the file)");
-  field("columns", columns, "names of the columns in their order, with commas (else: the header's, or the job's)");
+  field("data", data,
+        "training samples: a table (TSV, CSV, JSON lines), or one file of lines per column, separated by commas");
+  field("valid", valid, "validation samples, in files of the same kind");
+  field("format", format,
+        "format of --data and --valid: tsv, csv, jsonl, fasttext or lines (default: seen from the file)");
+  field("columns", columns,
+        "names of their columns in order, separated by commas (default: the header's, or the job's)");
   for (Side& side : sides)
     field(side.side->name.c_str(), side.files,
-          fmt::format("{}, one per line, instead of --data; plain, gz, xz or zst; several files with commas",
+          fmt::format("file of {}, one per line, instead of --data; several files are separated by commas",
                       side.side->help)
               .c_str());
   for (Side& side : sides)
-    field(("valid-" + side.side->name).c_str(), side.valid, "the same for validation, instead of --valid");
-  field("alignments", alignments, "word alignments of the training samples (Pharaoh: i-j ...): guided alignment");
-  field("languages", languages, "codes of what is read and written, such as en-de, for those who use the model");
+    field(("valid-" + side.side->name).c_str(), side.valid,
+          fmt::format("file of {} for validation, instead of --valid", side.side->help).c_str());
+  field("alignments", alignments,
+        "word alignments of the training samples (Pharaoh: i-j ...), which guide the attention");
+  field("languages", languages,
+        "codes of the languages that are read and written, such as en-de; servers and pages show them");
   for (Side& side : sides)
     if (is_text(side.side->kind))
       field((side.side->name + "-vocabulary").c_str(), side.vocabulary,
@@ -156,36 +162,37 @@ void Training::visit(Fields& field) {
   field("vocabulary", vocabulary, "kind of the learnt vocabularies: unigram, bpe (subwords) or words");
   field("vocabulary-size", vocabulary_size, "entries of each learnt vocabulary");
   field("joint-vocabulary", joint_vocabulary, "one vocabulary for all texts");
-  field("batch-words", batch_words, "pieces in a batch on each side, padded (0: no limit)");
-  field("batch-sentences", batch_samples, "samples in a batch (0: no limit)");
+  field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
+  field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");
   field("longest-sentence", longest,
-        declared.gives_label() ? "longer texts are cut to so many pieces, and counted"
-                               : "samples with more pieces on a side are left out, and counted");
-  field("buffer", buffer, "samples in memory; a larger corpus is streamed");
+        declared.gives_label() ? "longest text in pieces; longer ones are cut and counted"
+                               : "longest text in pieces; samples with a longer one are left out and counted");
+  field("buffer", buffer, "most samples held in memory; a larger corpus is streamed");
   field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
-  field("learning-rate", learning_rate, "of the optimiser; the peak of inverse-root");
-  field("schedule", schedule, "constant, inverse-root (after the warm-up), or plateau (less when nothing improves)");
-  field("warm-up", warm_up, "updates until the peak of inverse-root");
-  field("beta2", beta2, "of Adam");
-  field("weight-decay", weight_decay, "of the optimiser");
+  field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak");
+  field("schedule", schedule,
+        "learning rate over time: constant, inverse-root (after the warm-up) or plateau (less when nothing improves)");
+  field("warm-up", warm_up, "updates until inverse-root reaches its peak");
+  field("beta2", beta2, "decay rate of Adam's second moments");
+  field("weight-decay", weight_decay, "weight decay of the optimiser");
   field("clip-norm", clip_norm, "largest gradient norm (0: not clipped)");
   field("label-smoothing", label_smoothing, "probability spread over all words or labels");
   field("smoothing", smoothing, "decay of averaged weights, such as 0.999 (0: no average)");
   field("alignment-weight", alignment_weight, "weight of the guided alignment loss");
   field("delay", delay, "batches per update");
-  field("validate-every", validate_every, "'500u' updates or '1e' passes over the data");
-  field("save-every", save_every, "the same for checkpoints");
+  field("validate-every", validate_every, "how often to validate: every '500u' updates or '1e' passes over the data");
+  field("save-every", save_every, "how often to save a checkpoint: every '500u' updates or '1e' passes over the data");
   field("show-every", show_every, "updates between lines of the log");
-  field("patience", patience, "stop after so many validations without a better one (0: never)");
-  field("epochs", epochs, "stop after so many passes over the data (0: no limit)");
-  field("steps", steps, "stop after so many updates (0: no limit)");
-  field("minutes", minutes, "stop after so many minutes (0: no limit)");
-  field("metrics", metrics, "what validation computes, with commas; the first decides what is best");
+  field("patience", patience, "stop after this many validations without a better one (0: never)");
+  field("epochs", epochs, "stop after this many passes over the data (0: no limit)");
+  field("steps", steps, "stop after this many updates (0: no limit)");
+  field("minutes", minutes, "stop after this many minutes (0: no limit)");
+  field("metrics", metrics, "metrics of validation, separated by commas; the first decides which model is best");
   field("beam", beam, "width of the beam in validation (1: greedy)");
-  field("length-penalty", length_penalty, "of that beam");
-  field("seed", seed, "of weights, shuffling and dropout");
+  field("length-penalty", length_penalty, "length penalty of the beam in validation");
+  field("seed", seed, "seed of weights, shuffling and dropout");
   field("threads", threads, "worker threads (0: all); the result does not depend on it");
-  field("shards", shards, "parts a batch is cut into (0: as many as processors); the result depends on it");
+  field("shards", shards, "parts that a batch is cut into (0: one per processor); the result depends on it");
 }
 
 bool Training::validates() const { return !valid.empty() || !sides.front().valid.empty(); }
@@ -258,8 +265,10 @@ const std::vector<std::pair<std::string, std::string>>& other_names() {
 
 std::vector<FieldDescription> describe_training() {
   std::vector<FieldDescription> all;
-  for (const Job& job : jobs()) {
-    Training training(job);
+  std::vector<const Job*> by_default{&default_job()};  // first: its defaults are those that are shown
+  for (const Job& job : jobs()) by_default.push_back(&job);
+  for (const Job* job : by_default) {
+    Training training(*job);
     for (FieldDescription& field : describe_fields([&](Fields& fields) { training.visit(fields); })) {
       const bool known =
           std::any_of(all.begin(), all.end(), [&](const auto& other) { return other.name == field.name; });
@@ -316,11 +325,14 @@ void change_training(Training& training, const std::vector<GivenOption>& given) 
             fmt::format("{}: it is an option of the model, which cannot change when resuming; train into "
                         "another folder",
                         option.who));
-  set_all(
-      options, [&training](Fields& field) { training.visit(field); }, " of training");
+  const auto visit = [&](Fields& field) {
+    training.visit(field);
+    config->visit(field);  // for the spelling of its names alone
+  };
+  set_all(options, visit, " for " + model);
   require(training.model == model && training.preset == preset && training.job == job,
-          "--resume: this is a {} of preset {} for {}, which cannot change; train into another folder", model, preset,
-          job);
+          "--resume: the model is {} with preset {} for {}, which cannot change; train into another folder", model,
+          preset, job);
 }
 
 void check_training(const Training& t) {

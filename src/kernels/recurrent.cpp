@@ -246,7 +246,7 @@ void gru_before_backward_gates(GruShape shape, const Real* before, const Real* d
 }
 
 void transpose(Index rows, Index columns, const Real* from, Real* to) {
-  // In squares of a cache line a side, so that every line is fetched once.
+  // In squares as wide as a cache line, so that every line is fetched once.
   constexpr Index kSide = 16;
   parallel_for((columns + kSide - 1) / kSide, 1 + kGrain / (kSide * (rows + 1)), [=](Index first, Index last) {
     for (Index left = first * kSide; left < std::min(columns, last * kSide); left += kSide)

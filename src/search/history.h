@@ -39,7 +39,7 @@ class SearchHistory {
   const Entry& entry(std::int32_t i) const { return entries_[static_cast<std::size_t>(i)]; }
 
   std::vector<Entry> entries_;
-  std::vector<Tensor> weights_;  // one a step
+  std::vector<Tensor> weights_;  // one per step
 };
 
 }  // namespace heed

@@ -21,7 +21,7 @@ struct ServerOptions {
   std::chrono::milliseconds client_time{10000};  // from a request's first byte to its last; 408 beyond
   std::chrono::milliseconds idle_time{60000};    // between requests, or until a client takes what it is sent
   ServiceOptions service = {};
-  std::function<void(const std::string&)> log = [](const std::string&) {};  // a line a request
+  std::function<void(const std::string&)> log = [](const std::string&) {};  // a line per request
 };
 
 // HTTP/1.1 over TCP around a Service: one thread for all connections, one for the models.

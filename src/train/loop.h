@@ -41,7 +41,7 @@ struct Every {
 struct LoopOptions {
   OptimiserOptions optimiser;
   WorkersOptions workers;
-  Index delay = 1;       // batches an update; the gradient is that of the mean over all their words
+  Index delay = 1;       // batches per update; the gradient is that of the mean over all their words
   double clip_norm = 0;  // 0: not clipped
   double smoothing = 0;  // decay of the averaged weights, which are validated and kept; 0: none
   Every validate, save;  // save: checkpoints

@@ -30,6 +30,12 @@ TEST(Spelling, ListsAllIfNoneIsNear) {
   EXPECT_EQ(did_you_mean("", kKnown), "; there are: additive, dot, scaled-dot");
 }
 
+TEST(Spelling, OfManyTheNearestAreSaid) {
+  std::vector<std::string> many(30, "a-name-far-away");
+  many.insert(many.end(), {"xxxxxxxx", "zzxxxxxx", "zxxxxxxx"});
+  EXPECT_EQ(did_you_mean("zzzzzz", many), "; the nearest are: zzxxxxxx, zxxxxxxx, xxxxxxxx");
+}
+
 TEST(Spelling, OfTwoAsNearTheFirstIsSaid) {
   const std::vector<std::string> known = {"cat", "car"};
   EXPECT_EQ(did_you_mean("cab", known), "; did you mean cat?");

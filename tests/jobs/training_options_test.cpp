@@ -135,12 +135,15 @@ TEST(TrainingOptions, SaysWhatIsWrong) {
             0u);
   Training training(job_named("translation"));
   training.model = "transformer";
-  EXPECT_EQ(message_of([&] { change_training(training, {flag("model", "luong")}); }),
-            "--resume: this is a transformer of preset small for translation, which cannot change; train into another "
-            "folder");
+  EXPECT_EQ(
+      message_of([&] { change_training(training, {flag("model", "luong")}); }),
+      "--resume: the model is transformer with preset small for translation, which cannot change; train into another "
+      "folder");
   training = Training(job_named("translation"));
   EXPECT_EQ(message_of([&] { change_training(training, {flag("width", "8")}); }),
             "--width: it is an option of the model, which cannot change when resuming; train into another folder");
+  EXPECT_EQ(message_of([&] { change_training(training, {flag("widht", "8")}); }),
+            "--widht: there is no option widht for transformer; did you mean width?");
 }
 
 // What cannot be told from the options alone is found before anything begins.
