@@ -168,7 +168,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--heed", type=Path, default=BUILD / "release/heed", help="the command")
     parser.add_argument("--model", type=Path, help="model folder (default: a small one is trained)")
-    parser.add_argument("--text", type=Path, help="sentences, one a line; needed with --model")
+    parser.add_argument("--text", type=Path, help="sentences, one per line; needed with --model")
     parser.add_argument("--clients", default="1,64", help="how many at once, e.g. 1,64")
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement")
     parser.add_argument("--path", action="append", choices=("/translate", "/explain"), help="default: both")
