@@ -76,6 +76,8 @@ bool is_white_space(char32_t code) {
 
 bool is_control(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_CC; }
 
+bool is_small_letter(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_LL; }
+
 bool needs_glyph(char32_t code) {
   return !is_white_space(code) && !is_control(code) && !turns_direction(code) && !properties(code).ignorable;
 }

@@ -72,6 +72,7 @@ std::string_view characters_between(std::string_view text, std::ptrdiff_t begin,
 // As Python's str.isspace, which sacreBLEU splits by.
 bool is_white_space(char32_t code);
 bool is_control(char32_t code);
+bool is_small_letter(char32_t code);
 // Whether a font needs a glyph for it: not for white space, controls, and what a reader never sees.
 bool needs_glyph(char32_t code);
 // Every character's lower case, where that is one character; bytes that are no UTF-8 stay.

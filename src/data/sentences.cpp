@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "heed/base/utf8.h"
+
 namespace heed {
 namespace {
 
@@ -15,15 +17,8 @@ bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 char in_small(char c) { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-// A small letter of the Latin-1, Greek or Cyrillic alphabet at the front; others have no case or count as capitals.
-bool starts_small(string_view text) {
-  if (text.empty()) return false;
-  if (is_ascii(text[0])) return is_small(text[0]);
-  if (text.size() < 2) return false;
-  const auto first = static_cast<unsigned char>(text[0]), second = static_cast<unsigned char>(text[1]);
-  return (first == 0xc3 && second >= 0x9f) || (first == 0xce && second >= 0xac) || first == 0xcf ||
-         (first == 0xd0 && second >= 0xb0) || (first == 0xd1 && second < 0xa0);
-}
+// A small letter of any alphabet at the front; letters without case count as capitals.
+bool starts_small(string_view text) { return !text.empty() && is_small_letter(Characters(text).begin()->code); }
 
 template <std::size_t N>
 std::size_t length_of_any(string_view text, const std::array<string_view, N>& marks) {
