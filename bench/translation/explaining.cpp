@@ -14,7 +14,7 @@ constexpr std::size_t kSentences = 64;
 std::shared_ptr<const Vocabulary> made_up_words() {
   std::string text = "<unk>\n<s>\n</s>\n";
   for (Index i = 3; i < kVocabulary; ++i) text += fmt::format("w{}\n", i);
-  return words_from(text, "[bench]");
+  return words_from(text, "[bench]", WordCutting::white_space);
 }
 
 std::vector<Sample> sources(const Vocabulary& vocabulary) {

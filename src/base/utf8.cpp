@@ -78,6 +78,18 @@ bool is_control(char32_t code) { return properties(code).category == UTF8PROC_CA
 
 bool is_small_letter(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_LL; }
 
+bool is_word_character(char32_t code) {
+  const auto category = properties(code).category;
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ME) || category == UTF8PROC_CATEGORY_ND ||
+         category == UTF8PROC_CATEGORY_NL;
+}
+
+bool is_ideographic(char32_t code) {
+  return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x31f0 && code <= 0x31ff) ||
+         (code >= 0x3400 && code <= 0x4dbf) || (code >= 0x4e00 && code <= 0x9fff) ||
+         (code >= 0xf900 && code <= 0xfaff) || (code >= 0x20000 && code <= 0x3ffff);
+}
+
 bool needs_glyph(char32_t code) {
   return !is_white_space(code) && !is_control(code) && !turns_direction(code) && !properties(code).ignorable;
 }

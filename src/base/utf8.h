@@ -73,6 +73,10 @@ std::string_view characters_between(std::string_view text, std::ptrdiff_t begin,
 bool is_white_space(char32_t code);
 bool is_control(char32_t code);
 bool is_small_letter(char32_t code);
+// A letter, a mark on one, or a digit.
+bool is_word_character(char32_t code);
+// A character of a script that puts no white space between words: Chinese characters and Japanese syllables.
+bool is_ideographic(char32_t code);
 // Whether a font needs a glyph for it: not for white space, controls, and what a reader never sees.
 bool needs_glyph(char32_t code);
 // Every character's lower case, where that is one character; bytes that are no UTF-8 stay.

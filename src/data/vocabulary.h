@@ -44,7 +44,8 @@ class Vocabulary {
 };
 
 // A vocabulary from a file: SentencePiece's (.spm, .model) or a list of words (.txt), one per line, packed or not, that
-// starts with <unk>, <s> and </s>. A file that is missing, damaged or numbers its symbols otherwise is an Error.
+// starts with <unk>, <s> and </s>; of one that ends with .tokens.txt texts are cut into tokens (word_cutting.h). A file
+// that is missing, damaged or numbers its symbols otherwise is an Error.
 std::shared_ptr<const Vocabulary> load_vocabulary(const std::filesystem::path& path);
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "heed/base/error.h"
 #include "heed/data/text_file.h"
@@ -16,7 +17,8 @@ constexpr std::array<std::string_view, 3> kSymbols{"<unk>", "<s>", "</s>"};
 class Words final : public Vocabulary {
  public:
   // The symbols first. `name` stands in errors.
-  Words(std::vector<std::string> words, const std::string& name) : words_(std::move(words)) {
+  Words(std::vector<std::string> words, const std::string& name, WordCutting cutting)
+      : words_(std::move(words)), cutting_(cutting) {
     for (std::size_t id = 0; id < words_.size(); ++id)
       require(ids_.emplace(words_[id], static_cast<std::int32_t>(id)).second, "{}: line {}: {} is there twice", name,
               id + 1, words_[id]);
@@ -24,10 +26,10 @@ class Words final : public Vocabulary {
   }
   std::vector<std::int32_t> encode(std::string_view text) const override {
     std::vector<std::int32_t> ids;
-    for (const std::string_view word : words_of_line(text)) {
+    cut_words(cutting_, text, [&](std::string_view word, std::size_t, std::size_t) {
       const auto found = ids_.find(word);
       ids.push_back(found == ids_.end() ? kUnknown : found->second);
-    }
+    });
     return ids;
   }
   std::string decode(std::span<const std::int32_t> ids) const override {
@@ -43,13 +45,12 @@ class Words final : public Vocabulary {
     std::vector<TextPlace> places;
     std::size_t seen = 0;  // bytes
     Index characters = 0;  // in these
-    for (const std::string_view word : words_of_line(text)) {
-      const auto at = static_cast<std::size_t>(word.data() - text.data());
-      const Index begin = characters + length(text.substr(seen, at - seen));
-      characters = begin + length(word);
-      seen = at + word.size();
+    cut_words(cutting_, text, [&](std::string_view, std::size_t begins, std::size_t ends) {
+      const Index begin = characters + length(text.substr(seen, begins - seen));
+      characters = begin + length(text.substr(begins, ends - begins));
+      seen = ends;
       places.push_back({begin, characters});
-    }
+    });
     return places;
   }
   std::vector<TextPlace> decoded_places(std::span<const std::int32_t> ids) const override {
@@ -73,7 +74,9 @@ class Words final : public Vocabulary {
     for (std::size_t i = 0; i < ids.size(); ++i) words[i] = static_cast<Index>(i);
     return words;
   }
-  std::string file_name(std::string_view side) const override { return std::string(side) + ".vocab.txt"; }
+  std::string file_name(std::string_view side) const override {
+    return std::string(side) + (cutting_ == WordCutting::tokens ? ".tokens.txt" : ".vocab.txt");
+  }
   std::string serialized() const override {
     std::string text;
     for (const std::string& word : words_) text += word + '\n';
@@ -85,6 +88,7 @@ class Words final : public Vocabulary {
 
   std::vector<std::string> words_;
   std::unordered_map<std::string_view, std::int32_t> ids_;  // views into words_, which never changes
+  WordCutting cutting_;
 };
 
 }  // namespace
@@ -96,7 +100,8 @@ std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const Wo
   require(options.minimum >= 1, "[words] a word cannot be asked to occur {} times", options.minimum);
   std::unordered_map<std::string, Index> counts;
   text.each("words", [&](std::string_view line) {
-    for (const std::string_view word : words_of_line(line)) ++counts[std::string(word)];
+    cut_words(options.cutting, line,
+              [&](std::string_view word, std::size_t, std::size_t) { ++counts[std::string(word)]; });
   });
   for (const std::string_view symbol : kSymbols) counts.erase(std::string(symbol));
   std::erase_if(counts, [&](const auto& entry) { return entry.second < options.minimum; });
@@ -109,10 +114,13 @@ std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const Wo
   sorted.resize(std::min(sorted.size(), static_cast<std::size_t>(options.size - symbols)));
   std::vector<std::string> words(kSymbols.begin(), kSymbols.end());
   for (auto& [word, count] : sorted) words.push_back(std::move(word));
-  return std::make_shared<Words>(std::move(words), "[words]");
+  const std::unordered_set<std::string> known(words.begin(), words.end());
+  for (const std::string& word : options.more)
+    if (known.count(word) == 0) words.push_back(word);
+  return std::make_shared<Words>(std::move(words), "[words]", options.cutting);
 }
 
-std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name) {
+std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name, WordCutting cutting) {
   std::vector<std::string> words;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -127,7 +135,7 @@ std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::s
   }
   require(words.size() >= kSymbols.size() && std::equal(kSymbols.begin(), kSymbols.end(), words.begin()),
           "{}: the first lines are not <unk>, <s> and </s>, so it is no vocabulary of words", name);
-  return std::make_shared<Words>(std::move(words), name);
+  return std::make_shared<Words>(std::move(words), name, cutting);
 }
 
 }  // namespace heed

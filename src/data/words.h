@@ -7,19 +7,22 @@
 
 #include "heed/data/training_text.h"
 #include "heed/data/vocabulary.h"
+#include "heed/data/word_cutting.h"
 
 namespace heed {
 
 struct WordOptions {
   Index size = 30'000;  // words, with the three symbols
   Index minimum = 1;    // a word seen less often is unknown
+  WordCutting cutting = WordCutting::white_space;
+  std::vector<std::string> more = {};  // words that follow those of the texts, whatever the size
 };
 
-// The most frequent words of all texts, in the order of their frequency, equal ones in that of their bytes. Words are
-// what stands between white space.
+// The most frequent words of all texts, in the order of their frequency, equal ones in that of their bytes. What cuts
+// texts into tokens is kept in a file that ends with .tokens.txt.
 std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options);
 
 // A list of words, one per line, from the bytes of its file; `name` stands in errors.
-std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name);
+std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name, WordCutting cutting);
 
 }  // namespace heed

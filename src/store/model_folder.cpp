@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr const char* kConfig = "config.json";
-constexpr const char* kVocabularies[] = {".spm", ".vocab.txt"};
+constexpr const char* kVocabularies[] = {".spm", ".vocab.txt", ".tokens.txt"};
 
 void write_file(const fs::path& path, const std::string& bytes) {
   AtomicFile file(path);
@@ -147,7 +147,7 @@ fs::path ModelFolder::vocabulary(const std::string& side) const {
   std::error_code ignored;
   for (const char* ending : kVocabularies)
     if (fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
-  fail("{}: its {} vocabulary is missing ({}.spm or {}.vocab.txt)", path_.string(), side, side, side);
+  fail("{}: its {} vocabulary is missing ({}.spm, {}.vocab.txt or {}.tokens.txt)", path_.string(), side, side, side, side);
 }
 
 void ModelFolder::save_weights(const Parameters& parameters) const {
