@@ -52,6 +52,10 @@ void evaluate_samples(const EvaluateOptions& options) {
     add("cross-entropy", "cross_entropy", quality.cross_entropy, 3);
     add("perplexity", "perplexity", std::exp(quality.cross_entropy), 3);
     if (quality.alignment) add("AER", "aer", quality.alignment->error_rate(), 4);
+    if (quality.gold) {
+      add("gold share", "gold_share", quality.gold->share, 3);
+      add("if uniform", "uniform_gold_share", quality.gold->uniform, 3);
+    }
     if (quality.entropy) add("entropy", "attention_entropy", *quality.entropy, 3);
     add("samples/s", "samples_per_second", quality.samples_per_second, 1);
     const std::string report = runner.job().report ? runner.job().report(outputs, test.samples) : "";

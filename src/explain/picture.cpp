@@ -82,8 +82,10 @@ std::string draw_svg(const Trace& trace, const std::string& title) {
     return draw_regions_svg({title, rows_of(trace), image.rows, image.columns, image.preview, trace.alignment});
   const Trace shown = with_joined_frames(trace, kMostTimes);
   MatrixPicture matrix{title, rows_of(shown), labels_of(shown.column_axis()), shown.alignment};
+  if (picture == Picture::document)
+    return draw_document_svg({title, std::move(matrix.rows), std::move(matrix.columns), shown.alignment,
+                              shown.column_axis().text.sentence_ends});
   if (picture != Picture::matrix) matrix.largest = largest_of(shown.alignment);
-  if (picture == Picture::document) return draw_document_svg(matrix);
   if (picture == Picture::times) std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
   return draw_matrix_svg(matrix);
 }
@@ -92,7 +94,8 @@ std::string draw_terminal(const Trace& trace, TerminalColour colour) {
   const TraceAxis& columns = trace.column_axis();
   switch (picture_of(trace)) {
     case Picture::regions: return draw_regions(rows_of(trace), columns.rows, columns.columns, trace.alignment, colour);
-    case Picture::document: return draw_document(rows_of(trace), labels_of(columns), trace.alignment, colour);
+    case Picture::document:
+      return draw_document(rows_of(trace), labels_of(columns), trace.alignment, colour, columns.text.sentence_ends);
     case Picture::times: return written_matrix_of_times(with_joined_frames(trace, kMostTimesWritten), colour);
     case Picture::matrix: break;
   }

@@ -29,9 +29,16 @@ std::string draw_matrix_svg(const MatrixPicture& picture);
 // Of the trace's alignment, whatever its axes are. An Error if it has none.
 std::string draw_alignment_svg(const Trace& trace, const std::string& title = "");
 
-// The columns as a text that runs on and is wrapped, once for each row with the row's label above it, and each word on
-// the colour of its weight: what a label was chosen by.
-std::string draw_document_svg(const MatrixPicture& picture);
+// A text that runs on and is wrapped, once for each row with the row's label above it, and each word on the colour of
+// its weight: what a label was chosen by. A document with sentences has a line of its own for each, with a bar as long
+// as the sentence's weight, and its words are coloured as sentence_weights has them.
+struct DocumentPicture {
+  std::string title;
+  std::vector<std::string> rows, words;   // at least one each
+  Tensor weights;                         // [rows, words]
+  std::vector<Index> sentence_ends = {};  // the word behind each sentence's last
+};
+std::string draw_document_svg(const DocumentPicture& picture);
 
 // A picture once for each row, with the row's word above it: the more orange a region, the more the word looked at it,
 // compared with the other regions.

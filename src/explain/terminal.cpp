@@ -8,6 +8,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/explain/sentence_weights.h"
 
 namespace heed {
 namespace {
@@ -57,6 +58,13 @@ std::string fitted(const std::string& text, std::size_t least, std::size_t most)
     written += character.text, width += static_cast<std::size_t>(character.width);
   }
   return written + std::string(width < least ? least - width : 0, ' ');
+}
+
+// The share of the weight that a sentence got, in kBarColumns columns: "0.42 ####...... ".
+constexpr std::size_t kBarColumns = 16, kBarLength = 10;
+std::string written_bar(double weight) {
+  const auto length = static_cast<std::size_t>(within(weight) * static_cast<double>(kBarLength) + 0.5);
+  return fmt::format("{:.2f} {}{} ", weight, std::string(length, '#'), std::string(kBarLength - length, '.'));
 }
 
 void check_weights(const Tensor& weights, const Shape& expected) {
@@ -148,35 +156,48 @@ std::string draw_regions(std::span<const std::string> outputs, Index rows, Index
 }
 
 std::string draw_document(std::span<const std::string> outputs, std::span<const std::string> words,
-                          const Tensor& weights, TerminalColour colour, Index width) {
+                          const Tensor& weights, TerminalColour colour, const std::vector<Index>& sentence_ends,
+                          Index width) {
   const auto n = static_cast<Index>(outputs.size()), m = static_cast<Index>(words.size());
   check_weights(weights, Shape{n, m});
-  const Tensor plain = weights.contiguous();
+  const SentenceWeights shown = sentence_weights(weights, sentence_ends);
+  const std::vector<Index> ends = whole_sentences(sentence_ends, m);
+  const std::string beside(ends.empty() ? 0 : kBarColumns, ' ');  // lines that go on
   std::string text;
   for (Index i = 0; i < n; ++i) {
     text += displayed(outputs[static_cast<std::size_t>(i)]) + '\n';
-    const Real* row = plain.data() + i * m;
+    const Real* row = shown.words.data() + i * m;
     const double largest = m > 0 ? static_cast<double>(*std::max_element(row, row + m)) : 0;
-    std::string line, shades;
+    std::size_t sentence = 0;
+    const auto bar = [&] {
+      return sentence < ends.size()
+                 ? written_bar(static_cast<double>(shown.sentences.at({i, static_cast<Index>(sentence)})))
+                 : std::string();
+    };
+    std::string line = bar(), shades = beside;
     Index used = 0;
-    const auto end_line = [&] {
+    const auto end_line = [&](const std::string& before) {
       text += without_spaces_behind(line) + '\n';
       if (colour == TerminalColour::none) text += without_spaces_behind(shades) + '\n';
-      line.clear(), shades.clear(), used = 0;
+      line = before, shades = beside, used = 0;
     };
     for (Index j = 0; j < m; ++j) {
       const std::string word = displayed(words[static_cast<std::size_t>(j)]);
       const Index wide = display_width(word);
       const double share = largest > 0 ? static_cast<double>(row[j]) / largest : 0;
-      if (used > 0 && used + 1 + wide > width) end_line();
+      if (used > 0 && used + 1 + wide + static_cast<Index>(beside.size()) > width) end_line(beside);
       if (used > 0) line += ' ', shades += ' ', ++used;
       shades += std::string(static_cast<std::size_t>(wide), shade(share));
       line += colour == TerminalColour::none
                   ? word
                   : fmt::format("{}\x1b[{}m{}\x1b[0m", background(share, colour), share > 0.5 ? 30 : 97, word);
       used += wide;
+      if (sentence + 1 < ends.size() && ends[sentence] == j + 1) {
+        ++sentence;
+        end_line(bar());
+      }
     }
-    if (used > 0) end_line();
+    if (used > 0) end_line("");
   }
   return text;
 }

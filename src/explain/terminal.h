@@ -28,9 +28,12 @@ std::string draw_regions(std::span<const std::string> outputs, Index rows, Index
 
 // Words as a text wrapped at `width`, once for each output label with the label above it, each word on the colour of
 // its weight; without colour the weights are characters below the words. weights [outputs, words]; the lightest word is
-// the one with the largest weight.
+// the one with the largest weight. A document with sentences, of which `sentence_ends` has the word behind each one's
+// last, has a line of its own for each, its weight and a bar before it, and words coloured as sentence_weights has
+// them.
 std::string draw_document(std::span<const std::string> outputs, std::span<const std::string> words,
-                          const Tensor& weights, TerminalColour colour, Index width = 80);
+                          const Tensor& weights, TerminalColour colour, const std::vector<Index>& sentence_ends = {},
+                          Index width = 80);
 
 // A trace's alignment in the way that suits its axes, as draw_svg (explain/svg.h) chooses. An Error if it has none.
 std::string draw_terminal(const Trace& trace, TerminalColour colour);

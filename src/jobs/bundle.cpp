@@ -6,6 +6,8 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/spelling.h"
+#include "heed/base/utf8.h"
+#include "heed/data/sentences.h"
 #include "heed/data/text_file.h"
 
 namespace heed {
@@ -74,13 +76,29 @@ void read_notes(const ModelFolder& folder, Bundle& bundle) {
 
 }  // namespace
 
+std::vector<std::int32_t> sentence_ends_in(std::string_view text, std::span<const TextPlace> places) {
+  std::vector<std::int32_t> ends;
+  std::size_t piece = 0, seen = 0;
+  Index characters = 0;  // before `seen`
+  for (const std::size_t end : sentence_ends(text)) {
+    characters += static_cast<Index>(count_characters(text.substr(seen, end - seen)));
+    seen = end;
+    while (piece < places.size() && places[piece].begin < characters) ++piece;
+    if (static_cast<std::int32_t>(piece) > (ends.empty() ? 0 : ends.back()))
+      ends.push_back(static_cast<std::int32_t>(piece));
+  }
+  if (piece < places.size()) ends.push_back(static_cast<std::int32_t>(places.size()));
+  return ends;
+}
+
 EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
   EncodedInput encoded;
+  const JobSide& side = job->inputs[input];
   if (const auto& vocabulary = codes.inputs[input]) {
     encoded.words = vocabulary->encode(value.text);
+    if (side.kind == Kind::document) encoded.ends = sentence_ends_in(value.text, vocabulary->places(value.text));
     return encoded;
   }
-  const JobSide& side = job->inputs[input];
   encoded.features = side.features(value).features;
   const Index width = config->inputs[input];
   require(encoded.features.rank() == 2 && (width == 0 || encoded.features.size(1) == width),

@@ -51,6 +51,10 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
 enum class FolderWeights { trained, fresh };
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
 
+// Where each sentence of a text ends among its pieces, which stand at `places`: each end is larger than the one before,
+// and the last is their number.
+std::vector<std::int32_t> sentence_ends_in(std::string_view text, std::span<const TextPlace> places);
+
 // The two codes of "en-de"; none if it is not of that form.
 std::vector<std::string> split_languages(const std::string& text);
 

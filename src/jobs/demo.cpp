@@ -103,6 +103,9 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   for (const auto& [metric, value] : quality.metrics)
     line += fmt::format("{}{} {:.1f}", metric == quality.metrics.front().first ? "" : ", ", metric->title, value);
   if (quality.alignment) line += fmt::format(", alignment error rate {:.3f}", quality.alignment->error_rate());
+  if (quality.gold)
+    line += fmt::format(", weight on the words that decide {:.2f} (uniform weights: {:.2f})", quality.gold->share,
+                        quality.gold->uniform);
   print(line + fmt::format("\nFive of them, and {}:", job.demo->about));
   std::vector<Sample> shown;
   for (const Sample& sample : test.samples)

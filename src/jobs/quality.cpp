@@ -39,6 +39,20 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   if (!test.gold.empty()) quality.alignment = counts;
 }
 
+// Where the model looks when it chooses, beside the words that decide.
+void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
+  if (!runner.job().gives_label() || test.gold.empty() || runner.attentions().empty()) return;
+  GoldShare share;
+  for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
+    std::vector<Sample> samples;
+    for (std::size_t i = first; i < std::min(first + kTracesAtOnce, test.samples.size()); ++i)
+      samples.push_back({.inputs = test.samples[i].inputs});
+    const std::vector<Trace> traces = runner.explain(samples);
+    for (std::size_t i = 0; i < traces.size(); ++i) share += gold_share(traces[i], test.gold[first + i]);
+  }
+  if (share.rows > 0) quality.gold = share;
+}
+
 }  // namespace
 
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold) {
@@ -86,6 +100,7 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
   }
   quality.cross_entropy = -log_probability / static_cast<double>(words);
   measure_alignments(runner, test, quality);
+  measure_gold(runner, test, quality);
   return quality;
 }
 

@@ -5,15 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "heed/explain/gold_share.h"
 #include "heed/jobs/runner.h"
 #include "heed/metrics/aer.h"
 
 namespace heed {
 
-// Samples with the right outputs, and the right word alignments if they are known.
+// Samples with the right outputs, and the right word alignments if they are known: of labels the words that decide.
 struct TestSet {
   std::vector<Sample> samples;
-  std::vector<AlignmentLinks> gold;  // empty: not known
+  std::vector<AlignmentLinks> gold;  // as gold_share reads them; empty: not known
   std::string report = {};           // what was left out; empty if nothing was
 };
 
@@ -25,7 +26,8 @@ struct Quality {
   std::vector<Result> outputs;                            // the best of each sample
   std::vector<std::pair<const Metric*, double>> metrics;  // of the job, in its order
   double cross_entropy = 0;                               // nats per piece of the right outputs, or per label
-  std::optional<AlignmentCounts> alignment;               // with gold alignments, of a model with attention
+  std::optional<AlignmentCounts> alignment;               // with gold alignments, of words by a model with attention
+  std::optional<GoldShare> gold;                          // the same of labels: weight on the words that decide
   std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
   double samples_per_second = 0;  // of running
 };

@@ -133,7 +133,10 @@ TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
   if (is_text(side.kind)) {
     require(valid_utf8(value.text), "[explain] the text is not valid UTF-8 at byte {}", valid_utf8_prefix(value.text));
     const Vocabulary& vocabulary = *bundles_.front()->codes.inputs[input];
-    axis.text = trace_text(vocabulary, value.text, vocabulary.encode(value.text), vocabulary.places(value.text));
+    const std::vector<TextPlace> places = vocabulary.places(value.text);
+    axis.text = trace_text(vocabulary, value.text, vocabulary.encode(value.text), places);
+    if (side.kind == Kind::document)
+      for (const std::int32_t end : sentence_ends_in(value.text, places)) axis.text.sentence_ends.push_back(end);
     return axis;
   }
   const Featured featured = side.features(value);

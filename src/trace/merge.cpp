@@ -43,6 +43,7 @@ Regrouping words_of(const TraceAxis& axis) {
     }
     result.place.push_back(place);
   }
+  for (Index& end : result.axis.text.sentence_ends) end = result.place[static_cast<std::size_t>(end) - 1] + 1;
   return result;
 }
 

@@ -23,7 +23,7 @@ Index numbered(const std::string& text, Index most, const char* what, const std:
   Index number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   require(fault == std::errc{} && end == text.data() + text.size(), "[explain] {} {}: it must be a number{}", what,
-          text, std::string_view(what) == "head" ? ", mean or max" : " or mean");
+          text, std::string_view(what) == "head" ? ", mean, max or each" : " or mean");
   require(number >= 1 && number <= most, "[explain] there is no {} {} of {}, which has {}", what, text, name, most);
   return number;
 }
@@ -47,6 +47,25 @@ Tensor one_of_heads(const TraceAttention& attention, const std::string& head) {
         to += weight / static_cast<Real>(heads);
     }
   return result;
+}
+
+// The heads of a label's look [heads, 1, m] one below another, and their mean: [heads + 1, m].
+Tensor each_of_heads(const TraceAttention& attention) {
+  require(attention.weights.size(1) == 1, "[explain] head each: it is for a label that looks; {} has {} rows",
+          attention.name, attention.weights.size(1));
+  const Tensor weights = attention.weights.contiguous(), mean = one_of_heads(attention, "mean");
+  const Index heads = weights.size(0), m = weights.size(2);
+  Tensor result(Shape{heads + 1, m});
+  std::copy_n(weights.data(), heads * m, result.data());
+  std::copy_n(mean.data(), m, result.data() + heads * m);
+  return result;
+}
+
+TraceAxis axis_of_heads(Index heads) {
+  TraceAxis axis{.name = "head", .kind = Kind::label};
+  for (Index head = 1; head <= heads; ++head) axis.text.tokens.push_back({fmt::format("{}", head), 0, 0, -1});
+  axis.text.tokens.push_back({"mean", 0, 0, -1});
+  return axis;
 }
 
 Tensor mean_of(const std::vector<Tensor>& list) {
@@ -169,7 +188,12 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
       require(!layers.empty(), "[explain] there is no layer {} of {}", number, name);
     }
     result.rows = layers.front()->rows, result.columns = layers.front()->columns;
-    if (result.rows == result.columns && pick.rollout) {
+    if (pick.head == "each") {
+      require(layers.size() == 1, "[explain] head each: {} has {} layers; choose one", name, layers.size());
+      result.alignment = each_of_heads(*layers.front());
+      result.axes.insert(result.axes.end() - 1, axis_of_heads(result.alignment.size(0) - 1));
+      result.rows = "head";
+    } else if (result.rows == result.columns && pick.rollout) {
       result.alignment = rolled_out(trace, layers, pick.head);
     } else {
       std::vector<Tensor> each;

@@ -16,7 +16,9 @@ struct AttentionPick {
   // or, if a layer or a head is asked for, the attentions between its axes.
   std::string attention = {};
   std::string layer = {};  // a number from 1, "mean" or empty: the mean over the layers
-  std::string head = {};   // a number from 1, "max" (the largest of the heads' weights), "mean" or empty
+  // A number from 1, "max" (the largest of the heads' weights), "mean" or empty; or "each": where a label looks, its
+  // heads one below another and their mean, on an axis "head" of their own.
+  std::string head = {};
   bool rollout = false;
 };
 

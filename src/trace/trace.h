@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ struct TraceText {
   std::string text;
   std::vector<TraceToken> tokens;
   std::vector<TraceWord> words;
+  std::vector<Index> sentence_ends = {};  // of a document: the token behind each sentence's last; the end is in none
 };
 
 // One of the things that a trace is about: an input, or what the model gave.

@@ -63,7 +63,7 @@ void write_optional(std::string& out, const char* name, double number) {
   write_number(out, number);
 }
 
-// ,"text":...,"tokens":[...],"words":[...]
+// ,"text":...,"tokens":[...],"words":[...],"sentence_ends":[...]
 void write_text_fields(std::string& out, const TraceText& text) {
   write_field(out, "text", text.text);
   write_name(out, "tokens");
@@ -76,6 +76,11 @@ void write_text_fields(std::string& out, const TraceText& text) {
   write_list(out, static_cast<Index>(text.words.size()), [&](std::string& to, Index i) {
     const TraceWord& word = text.words[static_cast<std::size_t>(i)];
     to += fmt::format(R"({{"text":{},"begin":{},"end":{}}})", quoted(word.text), word.begin, word.end);
+  });
+  if (text.sentence_ends.empty()) return;
+  write_name(out, "sentence_ends");
+  write_list(out, static_cast<Index>(text.sentence_ends.size()), [&](std::string& to, Index i) {
+    to += fmt::format("{}", text.sentence_ends[static_cast<std::size_t>(i)]);
   });
 }
 

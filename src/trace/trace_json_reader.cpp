@@ -112,6 +112,12 @@ TraceText read_text(const Field& value) {
     place(tokens[i], token);
     token.word = tokens[i]["word"].whole(-1, static_cast<Index>(result.words.size()) - 1);
   }
+  if (!value.has("sentence_ends")) return result;
+  const Field ends = value["sentence_ends"];
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const Index before = result.sentence_ends.empty() ? 0 : result.sentence_ends.back();
+    result.sentence_ends.push_back(ends[i].whole(before + 1, static_cast<Index>(result.tokens.size())));
+  }
   return result;
 }
 

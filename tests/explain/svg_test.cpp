@@ -174,8 +174,8 @@ TEST(MatrixSvg, StretchesOfALineHaveNumbersBelow) {
 }
 
 TEST(DocumentSvg, WordsStandOnTheirColoursAndAreWrapped) {
-  MatrixPicture picture{"t", {"good 0.88"}, std::vector<std::string>(60, "word"), Tensor(Shape{1, 60}, Real{0}), 0.5};
-  picture.columns[59] = "<b>", picture.weights.data()[59] = 0.5F;
+  DocumentPicture picture{"t", {"good 0.88"}, std::vector<std::string>(60, "word"), Tensor(Shape{1, 60}, Real{0})};
+  picture.words[59] = "<b>", picture.weights.data()[59] = 0.5F;
   const std::vector<XmlElement> elements = read_xml(draw_document_svg(picture));
   const std::vector<XmlElement> boxes = named(elements, "rect");
   const double width = std::stod(elements[0].attributes.at("width")),
@@ -198,6 +198,30 @@ TEST(DocumentSvg, WordsStandOnTheirColoursAndAreWrapped) {
               draw_document_svg({"", {"a"}, {}, Tensor(Shape{1, 0}, Real{0})});
             }),
             "[svg] there is nothing to draw: 1 labels of 0 words");
+}
+
+// Yang et al. 2016, figure 5: a line and a bar per sentence, words coloured by √p_s · p_w.
+TEST(DocumentSvg, SentencesHaveLinesAndBarsOfTheirOwn) {
+  const DocumentPicture picture{"",
+                                {"good"},
+                                {"a", "b", "c", "d"},
+                                Tensor(Shape{1, 4}, {Real{0.16F}, Real{0.48F}, Real{0.18F}, Real{0.18F}}),
+                                {2}};
+  const std::vector<XmlElement> elements = read_xml(draw_document_svg(picture));
+  std::vector<XmlElement> bars, words;
+  for (const XmlElement& box : named(elements, "rect")) {
+    const auto kind = box.attributes.find("class");
+    if (kind == box.attributes.end())
+      words.push_back(box);
+    else if (kind->second == "bar")
+      bars.push_back(box);
+  }
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_NEAR(std::stod(bars[0].attributes.at("width")) / std::stod(bars[1].attributes.at("width")), 0.64 / 0.36, 0.01);
+  EXPECT_LT(std::stod(words[1].attributes.at("y")), std::stod(words[2].attributes.at("y")));
+  EXPECT_EQ(words[1].attributes.at("fill"), weight_colour(1));
+  // √0.64 · 0.75 = 0.6 is the largest; √0.36 · 0.5 = 0.3.
+  EXPECT_EQ(words[2].attributes.at("fill"), weight_colour(0.5));
 }
 
 TEST(RegionsSvg, HaveTheImageOnceAndItsRegionsForEveryWord) {

@@ -47,5 +47,16 @@ TEST(Terminal, ColoursHaveNames) {
             "[terminal] there is no colour nones; did you mean none?");
 }
 
+TEST(Terminal, ADocumentHasALineAndABarForEachSentence) {
+  const std::vector<std::string> label{"good"}, words{"so", "bad", "it", "is"};
+  const Tensor weights(Shape{1, 4}, {Real{0.16F}, Real{0.48F}, Real{0.18F}, Real{0.18F}});
+  EXPECT_EQ(draw_document(label, words, weights, TerminalColour::none, {2}),
+            "good\n"
+            "0.64 ######.... so bad\n"
+            "                -- @@@\n"
+            "0.36 ####...... it is\n"
+            "                ++ ++\n");
+}
+
 }  // namespace
 }  // namespace heed

@@ -116,5 +116,17 @@ TEST(AlignmentOf, IsWhatTextFormsAreMadeFrom) {
             "[alignment] the model demo has no attention, so there is no alignment");
 }
 
+TEST(ByWords, SentencesEndBehindTheirLastWord) {
+  Trace trace;
+  TraceAxis document{.name = "document", .kind = Kind::document};
+  document.text = {"so bad it",
+                   {{"so", 0, 2, 0}, {"ba", 3, 5, 1}, {"d", 5, 6, 1}, {"it", 7, 9, 2}, {"</s>", 9, 9, -1}},
+                   {{"so", 0, 2}, {"bad", 3, 6}, {"it", 7, 9}},
+                   {3, 4}};
+  trace.axes = {document};
+  EXPECT_EQ(by_words(trace).axes[0].text.sentence_ends, (std::vector<Index>{2, 3}));
+  EXPECT_EQ(without_end(by_words(trace)).axes[0].text.sentence_ends, (std::vector<Index>{2, 3}));
+}
+
 }  // namespace
 }  // namespace heed::test

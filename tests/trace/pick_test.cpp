@@ -73,7 +73,7 @@ TEST(Picked, WhatIsNotThereIsAnErrorWithWhatThereIs) {
             "[explain] there is no head 3 of decoder.layer1.source, which has 2");
   EXPECT_EQ(message({"decoder.source", "3", ""}), "[explain] there is no layer 3 of decoder.source, which has 2");
   EXPECT_EQ(message({"decoder.source", "0", ""}), "[explain] there is no layer 0 of decoder.source, which has 2");
-  EXPECT_EQ(message({"", "", "first"}), "[explain] head first: it must be a number, mean or max");
+  EXPECT_EQ(message({"", "", "first"}), "[explain] head first: it must be a number, mean, max or each");
   EXPECT_EQ(message({"", "1x", ""}), "[explain] layer 1x: it must be a number or mean");
   Trace blind = small_trace();
   blind.attentions.clear();
@@ -192,6 +192,23 @@ TEST(HeadsByError, TheHeadThatGoesAlongIsTheBest) {
   EXPECT_GT(heads[1].error, 0);
   EXPECT_EQ(message_of([&] { heads_by_error(traces, std::span(gold).first(1)); }),
             "[explain] 1 gold alignments for 2 sentences");
+}
+
+// Lin et al. 2017: the rows of a self-attentive reader one by one, and all together.
+TEST(Picked, HeadsOfALabelStandOneBelowAnother) {
+  Trace trace = pair_trace({"a b", {{"a", 0, 1, 0}, {"b", 2, 3, 1}}, {{"a", 0, 1}, {"b", 2, 3}}},
+                           {"x", {{"x", 0, 1, 0}}, {{"x", 0, 1}}});
+  trace.axes[1].kind = Kind::label;
+  trace.alignment = Tensor(Shape{1, 2}, {Real{0.5F}, Real{0.5F}});
+  trace.attentions.push_back(
+      {"label.first", 1, "target", "source", Tensor(Shape{2, 1, 2}, {1, 0, Real{0.5F}, Real{0.5F}})});
+  const Trace heads = picked(trace, {.head = "each"});
+  EXPECT_EQ(heads.rows, "head");
+  EXPECT_EQ(labels_of(heads.row_axis()), (std::vector<std::string>{"1", "2", "mean"}));
+  const std::vector<Real> expected{1, 0, Real{0.5F}, Real{0.5F}, Real{0.75F}, Real{0.25F}};
+  ASSERT_EQ(heads.alignment.shape(), (Shape{3, 2}));
+  for (Index i = 0; i < 6; ++i) EXPECT_EQ(heads.alignment.data()[i], expected[static_cast<std::size_t>(i)]) << i;
+  EXPECT_EQ(heads.output().name, "target");
 }
 
 }  // namespace

@@ -327,5 +327,24 @@ TEST(TraceJson, FitsItsSchemaWhichNamesEveryField) {
   EXPECT_EQ(faults(schema, schema, json, "trace"), std::vector<std::string>{"trace lacks \"alignment_rows\""});
 }
 
+TEST(TraceJson, SentencesOfADocumentAreKept) {
+  Trace trace;
+  TraceAxis document{.name = "document", .kind = Kind::document};
+  document.text = {
+      "a b c", {{"a", 0, 1, 0}, {"b", 2, 3, 1}, {"c", 4, 5, 2}}, {{"a", 0, 1}, {"b", 2, 3}, {"c", 4, 5}}, {2, 3}};
+  TraceAxis label{.name = "label", .kind = Kind::label};
+  label.text = {"x", {{"x", 0, 1, 0}}, {{"x", 0, 1}}};
+  trace.axes = {document, label};
+  const std::string json = to_json(trace);
+  EXPECT_NE(json.find(R"("sentence_ends":[2,3])"), std::string::npos);
+  EXPECT_EQ(trace_from_json(json, "here").axes[0].text.sentence_ends, (std::vector<Index>{2, 3}));
+  for (const auto& [from, to] :
+       {std::pair{"[2,3]", "[2,2]"}, std::pair{"[2,3]", "[0,3]"}, std::pair{"[2,3]", "[2,4]"}}) {
+    std::string wrong = json;
+    wrong.replace(wrong.find(from), 5, to);
+    EXPECT_NE(message_of([&] { trace_from_json(wrong, "here"); }).find("sentence_ends"), std::string::npos) << to;
+  }
+}
+
 }  // namespace
 }  // namespace heed::test

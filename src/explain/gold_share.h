@@ -1,0 +1,22 @@
+#pragma once
+
+#include "heed/metrics/aer.h"
+#include "heed/trace/trace.h"
+
+namespace heed {
+
+// How much of its weight a model puts on the places that are known to decide, and what uniform weights would put there.
+// A row that looks at nothing puts nothing there.
+struct GoldShare {
+  double share = 0, uniform = 0;  // means over the rows
+  Index rows = 0;
+
+  GoldShare& operator+=(const GoldShare& other);
+};
+
+// Of the alignment between texts whose words stand between white space. `gold` links a word that is looked at with the
+// word that looks, both from 0; of a label, or where there is but one row, with that. Words without links take no part.
+// Without an alignment there are no rows.
+GoldShare gold_share(const Trace& trace, const AlignmentLinks& gold);
+
+}  // namespace heed
