@@ -8,8 +8,9 @@
 #include "heed/base/file.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
-#include "heed/store/fields_file.h"
+#include "heed/jobs/given_vectors.h"
 #include "heed/jobs/training_task.h"
+#include "heed/store/fields_file.h"
 #include "heed/tensor/memory.h"
 
 namespace heed {
@@ -18,7 +19,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, const TrainingText& text) {
-  if (training.vocabulary == "words") return train_words(text, {.size = training.vocabulary_size});
+  if (training.vocabulary == "words" || training.vocabulary == "tokens") {
+    WordOptions options;
+    options.size = training.vocabulary_size;
+    options.cutting = training.vocabulary == "tokens" ? WordCutting::tokens : WordCutting::white_space;
+    if (!training.vectors.empty() && training.vectors_words == "all")
+      options.more = words_with_vectors(training.vectors);
+    return train_words(text, options);
+  }
   SubwordOptions options;
   options.size = training.vocabulary_size;
   options.kind = training.vocabulary;
@@ -79,6 +87,7 @@ LoopOptions loop_options(const Training& training) {
   options.optimiser = optimiser_named(training.optimiser);
   if (Adam* adam = std::get_if<Adam>(&options.optimiser.algorithm)) adam->beta2 = training.beta2;
   if (training.weight_decay > 0) options.optimiser.weight_decay = training.weight_decay;
+  options.optimiser.lazy = training.lazy;
   options.workers.shards = training.shards;
   options.workers.threads = static_cast<int>(training.threads);
   options.workers.seed = static_cast<std::uint64_t>(training.seed);
@@ -217,9 +226,10 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   require(replace || !is_model_folder(training.output),
           "{}: there is a model already; --resume continues its training, --force replaces it", training.output);
   choose_shards(training);
-  const Bundle bundle =
+  Bundle bundle =
       make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
                   make_codes(training, say), input_widths(training), static_cast<std::uint64_t>(training.seed));
+  if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
   // The data are opened before the folder is made: what is wrong with them costs no older model.
   JobTask task(bundle, training);
   say_what_was_found(task, say);

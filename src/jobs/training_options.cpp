@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"};
-const std::vector<std::string> kVocabularies{"unigram", "bpe", "words"};
+const std::vector<std::string> kVocabularies{"unigram", "bpe", "words", "tokens"};
 const std::vector<std::string> kLosses{"cross-entropy", "perplexity"};  // of every job
 
 // Options of Marian that name all sides at once: the option of each side is its name between these two.
@@ -159,9 +159,13 @@ void Training::visit(Fields& field) {
     if (is_text(side.side->kind))
       field((side.side->name + "-vocabulary").c_str(), side.vocabulary,
             "vocabulary file (.spm or .txt) instead of a learnt one");
-  field("vocabulary", vocabulary, "kind of the learnt vocabularies: unigram, bpe (subwords) or words");
+  field("vocabulary", vocabulary,
+        "kind of the learnt vocabularies: unigram, bpe (subwords), words (between blanks) or tokens (lower case, "
+        "punctuation apart)");
   field("vocabulary-size", vocabulary_size, "entries of each learnt vocabulary");
   field("joint-vocabulary", joint_vocabulary, "one vocabulary for all texts");
+  field("vectors", vectors, "file of word vectors to begin with (GloVe or word2vec; text or binary; packed or not)");
+  field("vectors-words", vectors_words, "words that get one: seen (those of the vocabulary) or all (of the file too)");
   field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
   field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");
   field("longest-sentence", longest,
@@ -175,6 +179,7 @@ void Training::visit(Fields& field) {
   field("warm-up", warm_up, "updates until inverse-root reaches its peak");
   field("beta2", beta2, "decay rate of Adam's second moments");
   field("weight-decay", weight_decay, "weight decay of the optimiser");
+  field("lazy", lazy, "only vectors of words in the batch are updated, and their state with them");
   field("clip-norm", clip_norm, "largest gradient norm (0: not clipped)");
   field("label-smoothing", label_smoothing, "probability spread over all words or labels");
   field("smoothing", smoothing, "decay of averaged weights, such as 0.999 (0: no average)");
@@ -350,6 +355,10 @@ void check_training(const Training& t) {
   require_files("data", t.data);
   require_files("valid", t.valid);
   require_files("alignments", t.alignments);
+  require_files("vectors", t.vectors);
+  require_known("vectors-words", t.vectors_words, {"seen", "all"});
+  require(t.vectors.empty() || t.vocabulary == "words" || t.vocabulary == "tokens",
+          "--vectors: they are of words, but the vocabulary is of subwords; choose --vocabulary tokens (or words)");
   std::vector<std::string> vocabularies;
   for (const Training::Side& side : t.sides) {
     require_files(side.side->name + "-vocabulary", side.vocabulary);

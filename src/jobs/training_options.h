@@ -28,6 +28,7 @@ struct Training {
   std::string vocabulary = "unigram";
   Index vocabulary_size = 8000;
   bool joint_vocabulary = false;
+  std::string vectors, vectors_words = "seen";
   Index batch_words = 2048, batch_samples = 0, longest = 100, buffer = 200'000;
   // Steps.
   std::string optimiser = "adam", schedule = "inverse-root";
@@ -35,6 +36,7 @@ struct Training {
   Index warm_up = 400;
   double beta2 = 0.98, weight_decay = 0, clip_norm = 1, label_smoothing = 0.1;
   double smoothing = 0.998, alignment_weight = 0.1;
+  bool lazy = false;
   Index delay = 1;
   // When something happens: "500" or "500u" updates, "2e" passes over the data, "0" never.
   std::string validate_every = "1e", save_every = "500u";

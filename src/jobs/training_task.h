@@ -13,6 +13,7 @@ class JobTask final : public TrainingTask {
   JobTask(const Bundle& bundle, const Training& training);
 
   Batch next() override;
+  const char* unit() const override { return bundle_.chooser ? "samples" : "words"; }
   // Cross-entropy with label smoothing, the model's own penalty, and guided alignment where there are alignments. The
   // batch is cut between samples.
   Var loss(Index shard, Index shards, Random& random) const override;

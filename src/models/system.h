@@ -58,11 +58,19 @@ struct ForwardOptions {
   Var gates = {};
 };
 
+// Vectors of the words of an input, for those who bring some of their own.
+struct WordTable {
+  Var vectors;      // [vocabulary, width]
+  Var frozen = {};  // [vocabulary]: 1 for words whose vector stays as it is; empty where all are learned
+};
+
 class Model {
  public:
   virtual ~Model() = default;
   // The attentions that a trace has. Where there is but one, it is the alignment.
   virtual std::vector<AttentionShape> attentions() const = 0;
+  // Of each input that may be given vectors; none where the model takes none.
+  virtual std::vector<WordTable> word_tables() const { return {}; }
 };
 
 // Logits of the next word at every position, x W + b: made when they are asked for, since a loss can do with a few rows

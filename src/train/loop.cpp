@@ -155,7 +155,7 @@ void TrainingLoop::update(Run& run, const TrainingTask::Batch& first, const Trai
 void TrainingLoop::show(Run& run, double rate, double norm) {
   const double time = now(), loss = shown_loss_ / static_cast<double>(shown_words_);
   const double speed = static_cast<double>(run.words) / std::max(time - run.began, 1e-9);
-  run.log.update(step_, fmt::format("epoch {}, loss {:.3f}, {:.0f} words/s", epoch_ + 1, loss, speed));
+  run.log.update(step_, fmt::format("epoch {}, loss {:.3f}, {:.0f} {}/s", epoch_ + 1, loss, speed, task_.unit()));
   if (!due(options_.show, step_)) return;
   const double lately = static_cast<double>(run.words - run.words_at) / std::max(time - run.shown_at, 1e-9);
   run.log.steps({step_, epoch_, loss, rate, norm, shown_words_, lately, seconds_ + time - run.began});

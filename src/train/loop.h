@@ -19,10 +19,12 @@ class TrainingTask {
 
   struct Batch {
     Index epoch = 0;  // the pass over the data that it belongs to, from 0
-    Index words = 0;  // what the loss is a mean over
+    Index words = 0;  // what the loss is a mean over: words, or whatever the task calls them
   };
   // Draws the next batch, which `loss` is about until the next call.
   virtual Batch next() = 0;
+  // What the progress counts per second.
+  virtual const char* unit() const { return "words"; }
   // The loss of one shard of the batch, summed over its words; an empty Var if the shard has nothing. Called from
   // several threads at once.
   virtual Var loss(Index shard, Index shards, Random& random) const = 0;

@@ -5,9 +5,11 @@
 
 namespace heed {
 
-Var embedding(const Var& table, const Ids& ids) {
+Var embedding(const Var& table, const Ids& ids, const Tensor& frozen) {
   require(table.rank() == 2, "[embedding] the table is a matrix, not shape {}", table.shape());
   const Index vocabulary = table.size(0), width = table.size(1);
+  require(!frozen || frozen.shape() == Shape{vocabulary}, "[embedding] marks {} do not fit a table of {} rows",
+          frozen.shape(), vocabulary);
   const Ids rows = ids.contiguous();
   for (const std::int32_t id : rows.values())
     require(id >= 0 && id < vocabulary, "[embedding] id {} is outside the vocabulary of {}", id, vocabulary);
@@ -16,9 +18,20 @@ Var embedding(const Var& table, const Ids& ids) {
   parallel_for(rows.size(), std::max<Index>(1, 32768 / std::max<Index>(width, 1)), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) std::copy_n(from.data() + rows.data()[i] * width, width, y.data() + i * width);
   });
-  return record("embedding", y, {table}, [rows, width](const Tensor& dy) {
+  return record("embedding", y, {table}, [rows, width, frozen](const Tensor& dy) {
     const Index n = rows.size();
-    return grads(Gradient::of_rows(rows.reshape(Shape{n}), dy.reshape(Shape{n, width})));
+    if (!frozen) return grads(Gradient::of_rows(rows.reshape(Shape{n}), dy.reshape(Shape{n, width})));
+    const Tensor whole = dy.contiguous();
+    const auto moves = [&](std::int32_t id) { return frozen.data()[id] == Real{0}; };
+    const auto count = static_cast<Index>(std::count_if(rows.values().begin(), rows.values().end(), moves));
+    Ids touched(Shape{count});
+    Tensor kept(Shape{count, width});
+    for (Index i = 0, next = 0; i < n; ++i) {
+      if (!moves(rows.data()[i])) continue;
+      touched.data()[next] = rows.data()[i];
+      std::copy_n(whole.data() + i * width, width, kept.data() + next++ * width);
+    }
+    return grads(Gradient::of_rows(touched, kept));
   });
 }
 
