@@ -36,6 +36,8 @@ class Attention {
 
   const AttentionOptions& options() const { return options_; }
   Carries carries() const;
+  // Whether the score reads the queries' vectors (parts.h).
+  bool asks() const { return parts_->score->asks(); }
 
  private:
   // Shared with the weights of fused calls, which may be asked for later.

@@ -121,6 +121,8 @@ class Score {
   // Whether it is but products of queries and keys to the fused kernel, without a rule.
   virtual bool plain_products() const { return false; }
   virtual Carries carries() const { return {}; }
+  // Whether it reads the queries' vectors; otherwise only their number counts.
+  virtual bool asks() const { return true; }
   // For scores that also change what is read (relative values, a read that remembers): [batch, heads, n, value].
   virtual Var reread(const Var& read, const Var& weights, const Query& query) const {
     static_cast<void>(weights), static_cast<void>(query);

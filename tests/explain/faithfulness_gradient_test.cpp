@@ -14,7 +14,7 @@
 namespace heed::test {
 namespace {
 
-class AttentionGradients : public testing::TestWithParam<TranslationVariant> {};
+class AttentionGradients : public testing::TestWithParam<SystemVariant> {};
 
 TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
   const TinyModel tiny(GetParam());

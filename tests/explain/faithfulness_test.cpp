@@ -331,7 +331,7 @@ TEST(HardWordLinks, SumThePiecesOfWords) {
 }
 
 // The gates of every system: with all of them 1 nothing changes, and a model with attention hears them.
-class EverySystemsGates : public testing::TestWithParam<TranslationVariant> {};
+class EverySystemsGates : public testing::TestWithParam<SystemVariant> {};
 
 TEST_P(EverySystemsGates, OfOneChangeNothingAndOfNoughtDo) {
   const TinyModel tiny(GetParam());

@@ -1,42 +1,32 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "heed/models/system.h"
+#include "models/variant_cases.h"
 
 // Every translation system at a tiny size, in the variants that its options allow. A new system is tested by being
 // registered.
 
 namespace heed::test {
 
-struct TranslationVariant {
-  std::string system;
-  std::map<std::string, std::string> settings;  // fields that differ from the tiny defaults
-
-  std::string text() const;
-  std::string name() const;  // the text as a test may be called
-};
-std::ostream& operator<<(std::ostream& out, const TranslationVariant& variant);
-
 constexpr Index kSourceWords = 11, kTargetWords = 11;
 
 // Every system as it is, then with each of its options, and with each part of attention where it takes any.
-std::vector<TranslationVariant> every_variant();
+std::vector<SystemVariant> every_variant();
 // The systems as they are.
-std::vector<TranslationVariant> every_system();
+std::vector<SystemVariant> every_system();
 
 // The `small` preset with its widths shrunk; dropout is off unless set.
-std::unique_ptr<Config> tiny_config(const TranslationVariant& variant, Index width = 4);
+std::unique_ptr<Config> tiny_config(const SystemVariant& variant, Index width = 4);
 
 // The model of a system, which writes words.
 std::unique_ptr<Writer> make_writer(const std::string& system, const Scope& scope, const Config& config);
 
 // A model with its parameters, all of them random: some start at zero, where faults hide.
 struct TinyModel {
-  explicit TinyModel(const TranslationVariant& variant, std::uint64_t seed = 1);
+  explicit TinyModel(const SystemVariant& variant, std::uint64_t seed = 1);
   Parameters parameters;
   std::unique_ptr<Writer> model;
 };

@@ -9,13 +9,13 @@
 namespace heed::test {
 namespace {
 
-class EveryVariantGradient : public testing::TestWithParam<TranslationVariant> {};
+class EveryVariantGradient : public testing::TestWithParam<SystemVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EveryVariantGradient, testing::ValuesIn(every_variant()),
                          [](const auto& at) { return at.param.name(); });
 
 // Of the loss, the alignment and the penalty, by every number of every parameter.
 TEST_P(EveryVariantGradient, IsThatOfCentralDifferences) {
-  TranslationVariant variant = GetParam();
+  SystemVariant variant = GetParam();
   // What is turned off here is no gradient: convs2s_test.cpp has it.
   if (variant.system == "convs2s") variant.settings["scale-encoder-gradient"] = "false";
   TinyModel tiny(variant);

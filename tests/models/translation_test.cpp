@@ -12,10 +12,10 @@
 namespace heed::test {
 namespace {
 
-class EveryVariant : public testing::TestWithParam<TranslationVariant> {};
+class EveryVariant : public testing::TestWithParam<SystemVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EveryVariant, testing::ValuesIn(every_variant()),
                          [](const auto& at) { return at.param.name(); });
-class EverySystem : public testing::TestWithParam<TranslationVariant> {};
+class EverySystem : public testing::TestWithParam<SystemVariant> {};
 INSTANTIATE_TEST_SUITE_P(Translation, EverySystem, testing::ValuesIn(every_system()),
                          [](const auto& at) { return at.param.name(); });
 
@@ -183,7 +183,7 @@ TEST_P(EveryVariant, RowsOfTheAlignmentSumToOne) {
 }
 
 TEST_P(EveryVariant, TrainingIsReproducibleAndDropsNumbers) {
-  TranslationVariant variant = GetParam();
+  SystemVariant variant = GetParam();
   variant.settings["dropout"] = "0.5";
   const TinyModel tiny(variant);
   const auto logits = [&](std::uint64_t seed) {
@@ -199,7 +199,7 @@ TEST_P(EveryVariant, TrainingIsReproducibleAndDropsNumbers) {
 
 // Eight pairs that no rule connects, learnt by heart.
 TEST_P(EverySystem, LearnsAFewPairsByHeart) {
-  TranslationVariant variant = GetParam();
+  SystemVariant variant = GetParam();
   const Source source =
       sentences({{3, 4, 2}, {4, 3, 2}, {5, 6, 7, 2}, {7, 6, 5, 2}, {8, 2}, {9, 10, 2}, {10, 9, 8, 2}, {3, 5, 7, 9, 2}});
   const Source previous =

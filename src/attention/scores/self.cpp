@@ -18,6 +18,7 @@ class SelfScore final : public Score {
   Var operator()(const Query&, const Memory& memory) const override {
     return transpose(matmul(memory.prepared, rows_), -2, -1);  // [batch, heads, rows, m]
   }
+  bool asks() const override { return false; }
 
  private:
   static Index checked(Index rows) {
@@ -29,6 +30,18 @@ class SelfScore final : public Score {
   Var rows_;
 };
 
+// Every place alike: with softmax the mean, the baseline that attention has to beat.   e = 0
+class Uniform final : public Score {
+ public:
+  Var operator()(const Query& query, const Memory& memory) const override {
+    return Var(Tensor(Shape{memory.batch(), memory.heads(), query.count(), memory.size()}, Real{0}));
+  }
+  bool asks() const override { return false; }
+};
+
+const RegisterScore uniform{{"uniform", "the same for every key: softmax makes it the mean", "e = 0",
+                             "the baseline of Yang et al. 2016",
+                             [](const Scope&, const AttentionOptions&) { return std::make_unique<Uniform>(); }}};
 const RegisterScore context{{"context", "of each key with a learned context vector", "e = u.tanh(W k + b)",
                              "Yang et al. 2016", [](const Scope& scope, const AttentionOptions& options) {
                                return std::make_unique<SelfScore>(scope, options, 1, true);

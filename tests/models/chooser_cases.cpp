@@ -1,0 +1,99 @@
+#include "models/chooser_cases.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "attention/composition_cases.h"
+#include "heed/jobs/job.h"
+#include "models/translation_cases.h"
+
+namespace heed::test {
+namespace {
+
+// The options of single systems.
+const std::vector<ChooserVariant> kOptions{
+    {{"han", {{"sentence", "2"}}}, 1},
+    {{"han", {{"frozen", "true"}}}, 1},
+    {{"self-attentive", {{"rows", "1"}}}, 1},
+    {{"self-attentive", {{"rows", "3"}, {"penalty", "0"}}}, 2},
+    {{"bag", {{"ngrams", "1"}}}, 1},
+    {{"bag", {{"ngrams", "3"}, {"buckets", "5"}}}, 1},
+    {{"rocktaschel", {{"reading", "conditional"}}}, 2},
+    {{"rocktaschel", {{"reading", "attention"}}}, 2},
+    {{"rocktaschel", {{"reading", "attention"}, {"two-way", "true"}}}, 2},
+    {{"rocktaschel", {{"two-way", "true"}}}, 2},
+    {{"rocktaschel", {{"frozen", "false"}, {"score", "scaled-dot"}}}, 2},
+};
+
+// Parts that remember a step, need a step or sample have no place where a whole text is read at once.
+bool reads_at_once(const SystemVariant& variant) {
+  for (const auto& [name, value] : variant.settings)
+    for (const char* steps : {"location", "location-aware", "coverage", "word-by-word", "local-m", "local-p", "median",
+                              "causal", "recent", "monotonic", "hard", "sliding", "restricted"})
+      if ((name == "score" || name == "window" || name == "normaliser") && value == steps) return false;
+  return true;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ChooserVariant& variant) {
+  return out << variant.variant << " of " << variant.inputs;
+}
+
+std::string test_name(const ChooserVariant& variant) {
+  return variant.variant.name() + (variant.inputs == 1 ? "" : "_pair");
+}
+
+std::vector<ChooserVariant> every_chooser_variant() {
+  std::vector<ChooserVariant> list;
+  for (const char* job : {"classification", "entailment"})
+    for (const System* system : systems_of(job_named(job))) {
+      const std::size_t inputs = job_named(job).inputs.size();
+      list.push_back({{system->name, {}}, inputs});
+      if (!has_field(*system, "score")) continue;
+      std::vector<SystemVariant> parts;
+      add_parts(system->name, parts);
+      for (const SystemVariant& part : parts)
+        if (system->name == "rocktaschel" || reads_at_once(part)) list.push_back({part, inputs});
+    }
+  list.insert(list.end(), kOptions.begin(), kOptions.end());
+  return list;
+}
+
+TinyChooser::TinyChooser(const ChooserVariant& variant, std::uint64_t seed) : parameters(seed) {
+  const System& system = system_named(variant.variant.system);
+  const auto config = system.config("small");
+  make_tiny(*config, variant.variant, 4);
+  config->inputs.assign(variant.inputs, kChooserWords);
+  config->outputs = kLabels;
+  model = system.make(Scope(parameters), *config);
+  chooser = dynamic_cast<const Chooser*>(model.get());
+  require(chooser != nullptr, "[test] {} chooses no labels", system.name);
+  randomise(parameters, seed, 0.4);
+  for (const WordTable& table : model->word_tables())
+    if (table.frozen) {
+      Tensor frozen = table.frozen.value();
+      for (Index id = 0; id < frozen.size(); ++id) frozen.data()[id] = id % 3 == 0 ? Real{1} : Real{0};
+    }
+}
+
+std::vector<Source> some_texts(std::size_t inputs, std::int32_t padding) {
+  std::vector<Source> texts{sentences({{3, 7, 4, 9, 10, 3, 2}, {2}, {5, 6, 2}}, padding)};
+  texts[0].ends = Ids(Shape{3, 2}, 0);
+  texts[0].ends.data()[0] = 4, texts[0].ends.data()[1] = 6, texts[0].ends.data()[4] = 2;
+  if (inputs == 2) texts.push_back(sentences({{4, 8, 2}, {9, 10, 3, 2}, {2}}, padding));
+  return texts;
+}
+
+std::vector<Source> only_sample(const std::vector<Source>& all, Index b) {
+  std::vector<Source> one;
+  for (const Source& text : all) {
+    const Index length = text.lengths.data()[b];
+    one.push_back({.words = text.words.slice(0, b, b + 1).slice(1, 0, length).contiguous(),
+                   .lengths = Ids(Shape{1}, static_cast<std::int32_t>(length)),
+                   .ends = text.ends ? text.ends.slice(0, b, b + 1).contiguous() : Ids()});
+  }
+  return one;
+}
+
+}  // namespace heed::test

@@ -1,0 +1,55 @@
+#include "heed/models/rocktaschel.h"
+
+#include <gtest/gtest.h>
+
+#include "attention/composition_cases.h"
+#include "models/chooser_cases.h"
+#include "models/translation_cases.h"
+
+namespace heed::test {
+namespace {
+
+TEST(Rocktaschel, APremiseOfOneWordIsAllThatIsSeen) {
+  const TinyChooser tiny({{"rocktaschel", {}}, 2});
+  const std::vector<Source> pair{sentences({{7, 2}}), sentences({{4, 9, 2}})};
+  const Tensor weights = tiny.chooser->forward(pair, {.alignment = true}).alignment.value().contiguous();
+  // Rows: two words and the end; columns: a word and the end.
+  ASSERT_EQ(weights.shape(), (Shape{1, 3, 2}));
+  const std::vector<Real> expected{1, 0, 1, 0, 0, 0};
+  for (Index i = 0; i < weights.size(); ++i) EXPECT_EQ(weights.data()[i], expected[static_cast<std::size_t>(i)]) << i;
+}
+
+// Without what it remembers, the last word's look is the look of the whole hypothesis.
+TEST(Rocktaschel, WordByWordWithoutMemoryIsOneLook) {
+  TinyChooser steps({{"rocktaschel", {}}, 2}), once({{"rocktaschel", {{"reading", "attention"}}}, 2});
+  for (const char* name : {"attention.read.weight", "attention.transition.weight"}) {
+    Tensor value = steps.parameters.at(name).value();
+    std::fill(value.values().begin(), value.values().end(), Real{0});
+  }
+  for (const Parameters::Entry& entry : once.parameters.entries()) {
+    Tensor value = entry.var.value();
+    const Tensor same = steps.parameters.at(entry.name).value().contiguous();
+    std::copy_n(same.data(), same.size(), value.data());
+  }
+  EXPECT_LE(distance(steps.chooser->forward(some_texts(2)).scores.value(),
+                     once.chooser->forward(some_texts(2)).scores.value()),
+            1e-6);
+}
+
+// Both ways have the same parameters: of a pair of equal texts they give the same.
+TEST(Rocktaschel, BothWaysOfEqualTextsAreOne) {
+  TinyChooser tiny({{"rocktaschel", {{"two-way", "true"}}}, 2});
+  const Source text = sentences({{3, 7, 4, 9, 2}}), other = sentences({{8, 10, 2}});
+  const Tensor equal = tiny.chooser->forward({text, text}).scores.value().copy(),
+               unequal = tiny.chooser->forward({text, other}).scores.value().copy();
+  Tensor labels = tiny.parameters.at("labels.weight").value();
+  const Index half = labels.size(0) / 2 * labels.size(1);
+  std::swap_ranges(labels.data(), labels.data() + half, labels.data() + half);
+  EXPECT_LE(distance(equal, tiny.chooser->forward({text, text}).scores.value()), 1e-6);
+  EXPECT_GT(distance(unequal, tiny.chooser->forward({text, other}).scores.value()), 1e-3);
+}
+
+TEST(Rocktaschel, ReadsAPair) { EXPECT_THROW(TinyChooser({{"rocktaschel", {}}, 1}), Error); }
+
+}  // namespace
+}  // namespace heed::test
