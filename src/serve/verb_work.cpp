@@ -1,4 +1,5 @@
 #include "heed/serve/body-inl.h"
+#include "heed/serve/label_scores-inl.h"
 #include "heed/serve/run_work.h"
 
 namespace heed {
@@ -13,10 +14,12 @@ class VerbWork final : public RunWork {
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
     Json outputs = Json::array();
-    for (const std::vector<Result>& result : results)
+    for (const std::vector<Result>& result : results) {
       outputs.push_back(Json{{"text", result.front().text},
                              {"score", result.front().score},
                              {"log_probability", result.front().log_probability}});
+      if (model().bundle().job->gives_label()) outputs.back()["scores"] = label_scores(result);
+    }
     return json_answer(Json{{"outputs", std::move(outputs)}});
   }
 };
@@ -26,7 +29,9 @@ class VerbWork final : public RunWork {
 std::shared_ptr<Work> verb_work(ServedModel& model, VerbRequest request, const RequestLimits& limits,
                                 const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
   std::vector<SentSample> samples = sent_samples(*model.bundle().job, std::move(request.inputs), limits);
-  return std::make_shared<VerbWork>(model, std::move(samples), 1, options, std::move(reply));
+  const std::size_t labels = model.bundle().codes.labels.size();
+  return std::make_shared<VerbWork>(model, std::move(samples), std::max<Index>(static_cast<Index>(labels), 1), options,
+                                    std::move(reply));
 }
 
 }  // namespace heed
