@@ -23,7 +23,10 @@ const PartEntry<Part>& part_named(const char* kind, const std::string& name) {
 template <class Part>
 std::unique_ptr<Part> make_part(const char* kind, const std::string& name, const Scope& scope,
                                 const AttentionOptions& options) {
-  return part_named<Part>(kind, name).make(scope / kind, options);
+  const PartEntry<Part>& entry = part_named<Part>(kind, name);
+  require(entry.widths == Widths::any || options.query_width == options.key_width,
+          "[{}] queries of width {} do not fit keys of width {}", name, options.query_width, options.key_width);
+  return entry.make(scope / kind, options);
 }
 
 Var with_heads(const Var& x, const char* what) {
@@ -95,6 +98,8 @@ Tensor as_numbers(const Mask& mask, const Shape& shape) {
   for (Index i = 0; i < wide.size(); ++i) numbers.data()[i] = wide.data()[i] ? Real{1} : Real{0};
   return numbers;
 }
+
+const PartEntry<Score>& score_named(const std::string& name) { return part_named<Score>("score", name); }
 
 void check_parts(const AttentionOptions& o) {
   part_named<Score>("score", o.score);

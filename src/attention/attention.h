@@ -60,6 +60,8 @@ class Attention {
   std::shared_ptr<const Parts> parts_;
 };
 
+// What a score declares of itself. An unknown name is an Error.
+const PartEntry<Score>& score_named(const std::string& name);
 // An Error that says why if a part has an unknown name or the parts contradict each other.
 void check_parts(const AttentionOptions& options);
 

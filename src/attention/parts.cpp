@@ -75,11 +75,6 @@ Memory Memory::gathered() const {
   return own;
 }
 
-void check_equal_widths(const char* score, const AttentionOptions& options) {
-  require(options.query_width == options.key_width, "[{}] queries of width {} do not fit keys of width {}", score,
-          options.query_width, options.key_width);
-}
-
 template <>
 std::vector<PartEntry<Score>>& PartRegistry<Score>::entries() {
   static std::vector<PartEntry<Score>> list;

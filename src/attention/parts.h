@@ -130,9 +130,6 @@ class Score {
   }
 };
 
-// For scores that multiply query and key: an Error unless they are equally wide.
-void check_equal_widths(const char* score, const AttentionOptions& options);
-
 // Which pairs may be seen, beyond padding, and an optional gain on the weights.
 struct View {
   Mask visible;  // broadcastable to [batch, heads, n, m]; empty: all
@@ -167,6 +164,10 @@ class Normaliser {
 
 // Parts and mechanisms register themselves by name, each from its own file; a constant of this type at namespace scope
 // does it. The command line, Python and the registry-driven tests find what is registered.
+
+// Of queries and keys. A score that multiplies them number by number takes equal ones alone.
+enum class Widths { any, equal };
+
 template <class Part>
 struct PartEntry {
   std::string name;
@@ -174,6 +175,7 @@ struct PartEntry {
   std::string equation;  // plain text
   std::string paper;
   std::function<std::unique_ptr<Part>(const Scope&, const AttentionOptions&)> make;
+  Widths widths = Widths::any;
 };
 
 template <class Part>

@@ -148,6 +148,7 @@ class SampleBatches::Reader {
     for (Index i = 0; i < std::min(count, kEncodedTogether) && numbers < kNumbersTogether; ++i) {
       Read next;
       if (!samples_.next(next.sample)) break;
+      if (options_.on_sample) options_.on_sample(next.sample);
       for (const Value& input : next.sample.inputs) numbers += input.numbers ? input.numbers.size() : 0;
       next.place = samples_.place();
       next.links = samples_.links();

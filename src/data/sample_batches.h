@@ -51,6 +51,8 @@ struct BatchOptions {
   bool gives_label = false;
   // Called by many threads; an Error that it throws ends the reading. `links` and `number` are set afterwards.
   std::function<EncodedSample(const Sample&)> encode;
+  // Told of every sample as it is read, in order; those that no batch takes are among them. Empty: nobody asks.
+  std::function<void(const Sample&)> on_sample;
   // For links: which word each piece of the first input and of the output belongs to.
   std::function<std::vector<std::vector<Index>>(const EncodedSample&)> words_of;
   Index batch_tokens = 4096;  // neither an input nor the output is larger, padded; 0: no limit

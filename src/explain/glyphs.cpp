@@ -1,11 +1,11 @@
 #include "heed/explain/glyphs.h"
 
-#include <dlfcn.h>
 #include <fontconfig/fontconfig.h>
 
 #include <memory>
 #include <set>
 
+#include "heed/base/shared_library.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
@@ -23,21 +23,16 @@ struct Fontconfig {
     static const Fontconfig library;
     return library;
   }
-  explicit operator bool() const { return load && release_config && fonts && characters && has; }
+  explicit operator bool() const { return whole_; }
 
  private:
   Fontconfig() {
-    void* handle = dlopen("libfontconfig.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return;
-    const auto find = [handle](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-    };
-    find(load, "FcInitLoadConfigAndFonts");
-    find(release_config, "FcConfigDestroy");
-    find(fonts, "FcConfigGetFonts");
-    find(characters, "FcPatternGetCharSet");
-    find(has, "FcCharSetHasChar");
+    const SharedLibrary library("libfontconfig.so.1");
+    whole_ = library.find(load, "FcInitLoadConfigAndFonts") && library.find(release_config, "FcConfigDestroy") &&
+             library.find(fonts, "FcConfigGetFonts") && library.find(characters, "FcPatternGetCharSet") &&
+             library.find(has, "FcCharSetHasChar");
   }
+  bool whole_ = false;
 };
 
 // The fonts of this system, as long as it lives.

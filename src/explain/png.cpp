@@ -1,12 +1,12 @@
 #include "heed/explain/png.h"
 
-#include <dlfcn.h>
 #include <librsvg/rsvg.h>
 
 #include <cmath>
 #include <memory>
 
 #include "heed/base/error.h"
+#include "heed/base/shared_library.h"
 
 namespace heed {
 namespace {
@@ -38,11 +38,11 @@ struct Librsvg {
 
  private:
   Librsvg() {
-    void* handle = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL);
-    require(handle, "[png] librsvg draws PNG files and is not here (Debian's package is librsvg2-2): {}", dlerror());
-    const auto find = [handle](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      require(function != nullptr, "[png] this librsvg has no {}; 2.52 or newer is needed", name);
+    const SharedLibrary library("librsvg-2.so.2");
+    require(static_cast<bool>(library),
+            "[png] librsvg draws PNG files and is not here (Debian's package is librsvg2-2): {}", library.fault());
+    const auto find = [&library](auto& function, const char* name) {
+      require(library.find(function, name), "[png] this librsvg has no {}; 2.52 or newer is needed", name);
     };
     find(read, "rsvg_handle_new_from_data");
     find(size, "rsvg_handle_get_intrinsic_size_in_pixels");

@@ -30,9 +30,11 @@ VisitFields all_fields(const Job& job, Config& config) {
   };
 }
 
-void make_model(Bundle& bundle, FirstValues values, std::uint64_t seed) {
-  bundle.parameters = std::make_unique<Parameters>(seed, values);
+void make_model(Bundle& bundle, std::uint64_t seed, const GivenValues& given) {
+  bundle.parameters = std::make_unique<Parameters>(seed);
+  bundle.parameters->give(given);
   bundle.model = bundle.system->make(Scope(*bundle.parameters), *bundle.config);
+  bundle.parameters->give({});
   bundle.writer = dynamic_cast<const Writer*>(bundle.model.get());
   bundle.chooser = dynamic_cast<const Chooser*>(bundle.model.get());
   require(bundle.job->gives_label() ? bundle.chooser != nullptr : bundle.writer != nullptr,
@@ -128,7 +130,7 @@ std::int32_t Bundle::label_number(const std::string& label) const {
 }
 
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
-                   const std::vector<Index>& widths, std::uint64_t seed, FirstValues values) {
+                   const std::vector<Index>& widths, std::uint64_t seed, const GivenValues& given) {
   Bundle bundle;
   bundle.job = &job, bundle.system = &system, bundle.config = std::move(config), bundle.codes = std::move(codes);
   bundle.config->inputs = widths;
@@ -136,7 +138,7 @@ Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config>
     if (bundle.codes.inputs[i]) bundle.config->inputs[i] = bundle.codes.inputs[i]->size();
   bundle.config->outputs =
       bundle.codes.output ? bundle.codes.output->size() : static_cast<Index>(bundle.codes.labels.size());
-  make_model(bundle, values, seed);
+  make_model(bundle, seed, given);
   return bundle;
 }
 
@@ -169,9 +171,19 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   else
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
-  const bool trained = weights == FolderWeights::trained;
-  make_model(bundle, trained ? FirstValues::left_unset : FirstValues::drawn, seed);
-  if (trained) folder.load_weights(*bundle.parameters);
+  if (weights == FolderWeights::trained) {
+    const ParametersFile stored = folder.stored_weights();
+    make_model(bundle, seed, stored);
+    stored.require_no_others(*bundle.parameters);
+  } else if (folder.has_checkpoint()) {
+    // Training goes on from them and writes to them: they get memory of their own.
+    const ParametersFile stored(folder.checkpoint(), "parameters/");
+    make_model(bundle, seed,
+               [&stored](const std::string& name, const Shape& shape) { return stored(name, shape).copy(); });
+    stored.require_no_others(*bundle.parameters);
+  } else {
+    make_model(bundle, seed, {});
+  }
   return bundle;
 }
 

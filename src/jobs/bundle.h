@@ -40,14 +40,15 @@ struct Bundle {
   std::int32_t label_number(const std::string& label) const;
 };
 
-// A new one with fresh weights, or with none yet. The config's sizes are filled in; `widths` has those of inputs
+// A new one, its weights drawn or given. The config's sizes are filled in; `widths` has those of inputs
 // without a vocabulary.
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
-                   const std::vector<Index>& widths, std::uint64_t seed, FirstValues values = FirstValues::drawn);
+                   const std::vector<Index>& widths, std::uint64_t seed, const GivenValues& given = {});
 // Its folder: configuration, vocabularies and labels, and the other files given.
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
                           std::vector<ModelFolder::File> others, bool replace);
-// From a folder, with or without the trained weights. A vocabulary of another size than the model's is an Error.
+// From a folder: with the trained weights, to be run; or with those of its checkpoint, or drawn anew before there is
+// one, to be trained. A vocabulary of another size than the model's is an Error.
 enum class FolderWeights { trained, fresh };
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
 

@@ -82,12 +82,12 @@ JobTask::JobTask(const Bundle& bundle, const Training& training)
       batches_(training_data(bundle, training)),
       threads_(training.threads > 0 ? static_cast<int>(training.threads) : thread_count()) {
   if (!training.validates()) return;
-  SampleBatches batches(validation_data(bundle, training));
+  BatchOptions validation = validation_data(bundle, training);
+  validation.on_sample = [this](const Sample& sample) { validation_samples_.push_back(sample); };
+  SampleBatches batches(std::move(validation));
   while (batches.position().epoch == 0) validation_.push_back(batches.next());
   validation_report_ = batches.report();
   validation_report_.require_paired();
-  Samples samples(training.validation_files(), bundle.job->sample_columns());
-  for (Sample sample; samples.next(sample);) validation_samples_.push_back(std::move(sample));
 }
 
 TrainingTask::Batch JobTask::next() {

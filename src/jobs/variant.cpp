@@ -28,30 +28,31 @@ std::vector<std::string> normaliser_names() {
   return names;
 }
 
-// Its weights are not set yet.
+// The same model with another normaliser and the same weights. An Error if they do not fit, or if the system refuses.
 Bundle exchanged(const Bundle& bundle, const std::string& normaliser) {
   const System& system = *bundle.system;
   std::unique_ptr<Config> config = system.config(system.presets.front());
   for (const FieldDescription& field : describe_fields(fields_of(*bundle.config)))
     set_field(fields_of(*config), field.name, field.value, system.name);
   set_field(fields_of(*config), kNormaliser, normaliser, system.name);
+  const auto require_fit = [&](bool fit) {
+    require(fit, "{} has parameters of its own, or takes some away: the weights of the model do not fit", normaliser);
+  };
+  const Parameters& own = *bundle.parameters;
   Bundle changed = make_bundle(*bundle.job, system, std::move(config), bundle.codes, bundle.config->inputs, 1,
-                               FirstValues::left_unset);
+                               [&](const std::string& name, const Shape& shape) {
+                                 require_fit(own.contains(name) && own.at(name).shape() == shape);
+                                 return own.at(name).value();
+                               });
+  require_fit(changed.parameters->entries().size() == own.entries().size());
   changed.example = bundle.example, changed.languages = bundle.languages;
   return changed;
 }
 
-bool same_parameters(const Bundle& a, const Bundle& b) {
-  const auto &from = a.parameters->entries(), &to = b.parameters->entries();
-  return std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const auto& one, const auto& other) {
-    return one.name == other.name && one.var.shape() == other.var.shape();
-  });
-}
-
-// Whether the weights fit. A composition that the system itself refuses does not.
 bool takes(const Bundle& bundle, const std::string& normaliser) {
   try {
-    return same_parameters(bundle, exchanged(bundle, normaliser));
+    exchanged(bundle, normaliser);
+    return true;
   } catch (const Error&) {
     return false;
   }
@@ -72,15 +73,7 @@ std::shared_ptr<const Bundle> with_normaliser(const Bundle& bundle, const std::s
   require(std::find(known.begin(), known.end(), name) != known.end(), "there is no normaliser {}{}", name,
           did_you_mean(name, known));
   require(!normaliser_of(bundle).empty(), "{} has no normaliser that can be exchanged", bundle.system->name);
-  Bundle changed = exchanged(bundle, name);
-  require(same_parameters(bundle, changed),
-          "{} has parameters of its own, or takes some away: the weights of the model do not fit", name);
-  const auto& from = bundle.parameters->entries();
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const Tensor values = from[i].var.value().contiguous();
-    std::copy_n(values.data(), values.size(), changed.parameters->entries()[i].var.value().data());
-  }
-  return std::make_shared<const Bundle>(std::move(changed));
+  return std::make_shared<const Bundle>(exchanged(bundle, name));
 }
 
 std::vector<std::string> other_normalisers(const Bundle& bundle) {

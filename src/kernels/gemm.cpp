@@ -67,12 +67,96 @@ void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const 
   }
 }
 
-// Columns [begin, end) of C = alpha A Bᵀ + beta C, m from 1 to 12.
+// C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of one vector the first `part`
+// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null.
+template <Index kRows, Index kVectors>
+void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
+                     Real* c, Index ldc, Real* packed) {
+  constexpr Index kAhead = 8;  // rows of B: the hardware does not look into another page for them
+  const Index step = lanes();
+  V sums[kRows * kVectors];
+  HWY_UNROLL(24)
+  for (V& sum : sums) sum = set(0);
+  for (Index p = 0; p < k; ++p) {
+    const Real* const row = b + p * ldb;
+    V right[kVectors];
+    HWY_UNROLL(4)
+    for (Index v = 0; v < kVectors; ++v) {
+      right[v] = part == 0 ? load(row + v * step) : load_part(row, part);
+      hwy::Prefetch(row + kAhead * ldb + v * step);
+    }
+    if (packed) {
+      HWY_UNROLL(4)
+      for (Index v = 0; v < kVectors; ++v) store(right[v], packed + (p * kVectors + v) * step);
+    }
+    HWY_UNROLL(6)
+    for (Index i = 0; i < kRows; ++i) {
+      const V left = hn::Set(D(), a[i * lda + p]);
+      HWY_UNROLL(4)
+      for (Index v = 0; v < kVectors; ++v) sums[i * kVectors + v] = hn::MulAdd(left, right[v], sums[i * kVectors + v]);
+    }
+  }
+  const V factor = hn::Set(D(), alpha), kept = hn::Set(D(), beta);
+  HWY_UNROLL(6)
+  for (Index i = 0; i < kRows; ++i) {
+    HWY_UNROLL(4)
+    for (Index v = 0; v < kVectors; ++v) {
+      Real* const to = c + i * ldc + v * step;
+      V sum = hn::Mul(factor, sums[i * kVectors + v]);
+      if (beta != 0) sum = hn::MulAdd(kept, part == 0 ? load(to) : load_part(to, part), sum);
+      if (part == 0)
+        store(sum, to);
+      else
+        store_part(sum, to, part);
+    }
+  }
+}
+
+constexpr Index kMostRows = 6;  // at a time
+
+// Rows are taken in groups of equal size, at most kMostRows.
+Index group_of(Index m) {
+  const Index groups = (m + kMostRows - 1) / kMostRows;
+  return (m + groups - 1) / groups;
+}
+
+// Columns [begin, end) of C = alpha A B + beta C. Each element is summed in the same order whatever m, begin and end
+// are.
 void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  constexpr decltype(&sums_of_columns<1, 1>) kWide[] = {sums_of_columns<1, kTile>, sums_of_columns<2, kTile>,
+                                                        sums_of_columns<3, kTile>, sums_of_columns<4, kTile>,
+                                                        sums_of_columns<5, kTile>, sums_of_columns<6, kTile>};
+  constexpr decltype(&sums_of_columns<1, 1>) kNarrow[] = {sums_of_columns<1, 1>, sums_of_columns<2, 1>,
+                                                          sums_of_columns<3, 1>, sums_of_columns<4, 1>,
+                                                          sums_of_columns<5, 1>, sums_of_columns<6, 1>};
+  constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
+  HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
+  const Index group = group_of(m), step = lanes();
+  for (Index p = 0; p < k; p += kDepth) {
+    const Index depth = std::min(kDepth, k - p);
+    const Real kept = p == 0 ? beta : Real{1};
+    for (Index j = begin; j < end;) {
+      const bool wide = end - j >= kTile * step;
+      const Index width = wide ? kTile * step : std::min(step, end - j);
+      for (Index i = 0; i < m; i += group) {
+        const Index rows = std::min(group, m - i);
+        const bool whole = width >= step, again = whole && i > 0, once = rows == m;
+        (wide ? kWide : kNarrow)[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
+                                           again ? packed : b.data + p * b.stride + j, again ? width : b.stride, kept,
+                                           c + i * ldc + j, ldc, whole && i == 0 && !once ? packed : nullptr);
+      }
+      j += width;
+    }
+  }
+}
+
+// The same of C = alpha A Bᵀ + beta C.
+void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
+                         Index ldc) {
   constexpr decltype(&dots_of_rows<1>) kDots[] = {dots_of_rows<1>, dots_of_rows<2>, dots_of_rows<3>,
                                                   dots_of_rows<4>, dots_of_rows<5>, dots_of_rows<6>};
-  constexpr Index kColumns = 64;  // rows of B that a second group of rows finds in cache
-  const Index group = m <= 6 ? m : (m + 1) / 2;
+  constexpr Index kColumns = 64;  // rows of B that the next group of rows finds in cache
+  const Index group = group_of(m);
   for (Index j = begin; j < end; j += kColumns)
     for (Index i = 0; i < m; i += group)
       kDots[std::min(group, m - i) - 1](std::min(kColumns, end - j), k, alpha, a.data + i * a.stride, a.stride,
@@ -85,9 +169,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 HWY_EXPORT(few_rows);
+HWY_EXPORT(few_rows_transposed);
 
 #ifndef HEED_DOUBLE
 namespace {
+
+constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications that outweigh a thread's waking
+constexpr Index kReadOfThread = Index{1} << 18;  // elements of a matrix that do, where few rows are multiplied by it
+constexpr Index kBlock = 64;                     // rows or columns that are never cut over threads
+
+// Up to so many rows, such as the hypotheses of one sentence or its words, our own kernels are as fast as oneDNN, whose
+// first product writes code for some 30 ms (decision 19).
+constexpr Index kFewRows = 24;
+
+void product_of_few_rows(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  const Index grain = std::min(kReadOfThread, kWorkOfThread / m) / (kBlock * k);
+  parallel_for((n + kBlock - 1) / kBlock, 1 + grain, [&](Index begin, Index end) {
+    (b.transposed ? HWY_DYNAMIC_DISPATCH(few_rows_transposed) : HWY_DYNAMIC_DISPATCH(few_rows))(
+        begin * kBlock, std::min(n, end * kBlock), m, k, alpha, a, b, beta, c, ldc);
+  });
+}
 
 // oneDNN's product on the calling thread alone.
 void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
@@ -101,7 +202,6 @@ void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matr
 // The same, its longer side cut over threads. oneDNN's own threads would wait for each other by spinning, and on a busy
 // machine for as long as another process keeps one of them from its core (decision 14).
 void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
-  constexpr Index kBlock = 64, kWorkOfThread = Index{1} << 21;  // multiplications that outweigh a thread's waking
   const bool columns = n >= m;
   const Index length = columns ? n : m, blocks = std::max<Index>(1, length / kBlock);  // the last may be longer
   const Index block_work = kBlock * (columns ? m : n) * k;
@@ -126,14 +226,7 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
   ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
-  // Few rows, such as the hypotheses of one sentence, are as fast as B is read, and oneDNN reads a transposed B anew
-  // for every three of them.
-  if (!a.transposed && b.transposed && m >= 4 && m <= 12) {
-    const Index grain = std::max<Index>(64, 262144 / k);  // a megabyte of B outweighs a thread's waking
-    return parallel_for(n, grain, [&](Index begin, Index end) {
-      HWY_DYNAMIC_DISPATCH(few_rows)(begin, end, m, k, alpha, a, b, beta, c, ldc);
-    });
-  }
+  if (!a.transposed && m <= kFewRows) return product_of_few_rows(m, n, k, alpha, a, b, beta, c, ldc);
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }

@@ -6,7 +6,7 @@ namespace heed::kernels {
 
 // C = alpha op(A) op(B) + beta C, row-major: op(A) is m × k, op(B) k × n, C m × n; lda, ldb, ldc are the distances
 // of rows as stored. C overlaps neither A nor B. With beta = 0 C need not be initialised. Float runs on oneDNN,
-// few rows by a transposed B on a kernel of our own, double (gradient checks only) on the scalar twin.
+// few rows on kernels of our own, double (gradient checks only) on the scalar twin.
 struct Matrix {
   const Real* data;
   Index stride;

@@ -56,11 +56,6 @@ Tensor advantages(const WordScores& scores, const Source& previous) {
   return result;
 }
 
-bool multiplies_number_by_number(const std::string& score) {
-  const std::vector<std::string> scores{"dot", "scaled-dot", "relative", "alibi", "rotary"};
-  return std::find(scores.begin(), scores.end(), score) != scores.end();
-}
-
 }  // namespace
 
 Ids real_words(const Source& sentences) {
@@ -125,7 +120,7 @@ WordOutput::WordOutput(const Scope& scope, Index in, const Embedding& target, bo
 
 SourceAttention::SourceAttention(const Scope& scope, AttentionOptions options, Index query_width,
                                  Index annotation_width)
-    : maps_keys_(multiplies_number_by_number(options.score) && query_width != annotation_width) {
+    : maps_keys_(score_named(options.score).widths == Widths::equal && query_width != annotation_width) {
   options.query_width = query_width;
   options.key_width = maps_keys_ ? query_width : annotation_width;
   options.value_width = annotation_width;

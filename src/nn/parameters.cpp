@@ -76,8 +76,8 @@ Initialiser orthogonal() {
 
 Var Parameters::add(const std::string& name, const Shape& shape, const Initialiser& initialise) {
   require(!contains(name), "[parameters] there is a parameter {} already", name);
-  Tensor value(shape);
-  if (first_values_ == FirstValues::drawn) initialise(value, key_.derive(name));
+  Tensor value = given_ ? given_(name, shape) : Tensor(shape);
+  if (!given_) initialise(value, key_.derive(name));
   positions_.emplace(name, entries_.size());
   entries_.push_back({name, Var::leaf(std::move(value))});
   return entries_.back().var;

@@ -27,9 +27,9 @@ Initialiser glorot();
 Initialiser orthogonal();
 }  // namespace init
 
-// Whether a new parameter gets its initialiser's values, or none: its memory is not even touched, and whoever makes the
-// model loads every parameter before the first is read (load_parameters does, or is an Error).
-enum class FirstValues { drawn, left_unset };
+// The values of a parameter by its name and shape, from whoever has them, such as a file: an Error of its own if there
+// are none. What it gives is the parameter, not copied.
+using GivenValues = std::function<Tensor(const std::string& name, const Shape& shape)>;
 
 // All trainable tensors of a model, by name, in the order they were made.
 class Parameters {
@@ -39,11 +39,12 @@ class Parameters {
     Var var;
   };
 
-  explicit Parameters(std::uint64_t seed = 1, FirstValues first_values = FirstValues::drawn)
-      : key_{seed, 0}, first_values_(first_values) {}
+  explicit Parameters(std::uint64_t seed = 1) : key_{seed, 0} {}
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
+  // From now on new parameters get what is given, and initialisers are not called; an empty function ends it.
+  void give(GivenValues given) { given_ = std::move(given); }
   // A new parameter; the name must be new.
   Var add(const std::string& name, const Shape& shape, const Initialiser& initialise);
   const Var& at(const std::string& name) const;
@@ -55,7 +56,7 @@ class Parameters {
 
  private:
   RandomKey key_;
-  FirstValues first_values_;
+  GivenValues given_;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> positions_;
 };

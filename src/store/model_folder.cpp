@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
@@ -12,7 +13,6 @@
 #include "heed/base/file.h"
 #include "heed/base/spelling.h"
 #include "heed/store/fields_file.h"
-#include "heed/store/parameters_file.h"
 
 namespace heed {
 namespace {
@@ -73,6 +73,20 @@ class NewFolder {
 
  private:
   fs::path path_;
+};
+
+class CheckSizes final : public Fields {
+ public:
+  explicit CheckSizes(std::string file) : file_(std::move(file)) {}
+  void operator()(const char* name, Index& value, const char*) override {
+    require(value == static_cast<std::int32_t>(value), "{}: {} cannot be {}", file_, name, value);
+  }
+  void operator()(const char*, double&, const char*) override {}
+  void operator()(const char*, bool&, const char*) override {}
+  void operator()(const char*, std::string&, const char*) override {}
+
+ private:
+  std::string file_;
 };
 
 void require_free(const fs::path& path, bool replace) {
@@ -141,6 +155,8 @@ void ModelFolder::read_config(const VisitFields& config) const {
   for (const auto& [name, text] : config_)
     require(set_field(config, name, text, file), "{}: {} has no field {}{}", file, names_.model, name,
             did_you_mean(name, known));
+  CheckSizes check(file);
+  config(check);
 }
 
 fs::path ModelFolder::vocabulary(const std::string& side) const {
@@ -154,10 +170,10 @@ void ModelFolder::save_weights(const Parameters& parameters) const {
   save_parameters(weights(), parameters, {{"model", names_.model}});
 }
 
-void ModelFolder::load_weights(Parameters& parameters) const {
+ParametersFile ModelFolder::stored_weights() const {
   require(has_weights(), "{}: model.safetensors is missing{}", path_.string(),
           has_checkpoint() ? "" : "; its training has not come so far, and heed train --resume continues it");
-  load_parameters(weights(), parameters);
+  return ParametersFile(weights());
 }
 
 void ModelFolder::remove_partial_files() const {

@@ -7,6 +7,7 @@
 
 #include "heed/base/fields.h"
 #include "heed/nn/parameters.h"
+#include "heed/store/parameters_file.h"
 
 namespace heed {
 
@@ -42,7 +43,8 @@ class ModelFolder {
   const std::filesystem::path& path() const { return path_; }
   const std::string& model() const { return names_.model; }
   const std::string& job() const { return names_.job; }
-  // Sets every field from config.json. A field that is missing or unknown there is an Error.
+  // Sets every field from config.json. A field that is missing or unknown there is an Error, as is a whole number
+  // beyond 32 bits: sizes are multiplied before they are compared with what there is.
   void read_config(const VisitFields& config) const;
 
   // The file that begins with "side." and is a vocabulary ("source.spm"); an Error if there is none.
@@ -55,8 +57,8 @@ class ModelFolder {
   bool has_weights() const { return std::filesystem::exists(weights()); }
   bool has_checkpoint() const { return std::filesystem::exists(checkpoint()); }
   void save_weights(const Parameters& parameters) const;
-  // An Error that says so if training has not come so far.
-  void load_weights(Parameters& parameters) const;
+  // For the parameters of a model. An Error that says so if training has not come so far.
+  ParametersFile stored_weights() const;
   // Removes what killed processes left half written. Only while nobody else writes there.
   void remove_partial_files() const;
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "heed/nn/parameters.h"
 #include "heed/store/safetensors.h"
@@ -10,8 +12,21 @@ namespace heed {
 // All parameters of a model as one safetensors file.
 void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata = {});
 
-// Copies the file's values into the parameters. The names and shapes must be the same on both sides: otherwise an
-// Error lists what differs and no parameter is changed.
-void load_parameters(const std::filesystem::path& path, Parameters& parameters);
+// What a file gives to the parameters of a model that is made of it. The tensors are views of the mapped file, which
+// may be replaced or deleted meanwhile, and are read when they are first used. One that the file does not have, or has
+// in another shape, is an Error as soon as the model asks for it: no model becomes larger than its file.
+class ParametersFile {
+ public:
+  // Where the file has more than parameters, they are those whose names begin with the prefix.
+  explicit ParametersFile(const std::filesystem::path& path, std::string prefix = "");
+
+  Tensor operator()(const std::string& name, const Shape& shape) const;
+  // An Error that lists what the file has under the prefix beyond these parameters.
+  void require_no_others(const Parameters& parameters) const;
+
+ private:
+  std::string name_, prefix_;
+  std::shared_ptr<const SafetensorsFile> file_;
+};
 
 }  // namespace heed

@@ -210,11 +210,15 @@ TEST(AttentionErrors, AMaskOfAnotherShape) {
 
 // Before anything is computed.
 TEST(AttentionErrors, ProductsOfUnequalWidths) {
-  for (const char* score : {"dot", "scaled-dot", "relative", "alibi", "rotary"}) {
-    AttentionOptions options = small(composed_of(score));
+  std::set<std::string> refused;
+  for (const auto& entry : RegisterScore::entries()) {
+    AttentionOptions options = small(composed_of(entry.name));
     options.query_width = 8;
-    EXPECT_EQ(refusal(options), "[" + std::string(score) + "] queries of width 8 do not fit keys of width 4");
+    if (refusal(options) != "[" + entry.name + "] queries of width 8 do not fit keys of width 4") continue;
+    refused.insert(entry.name);
+    EXPECT_EQ(entry.widths, Widths::equal);
   }
+  EXPECT_EQ(refused, (std::set<std::string>{"alibi", "dot", "relative", "rotary", "scaled-dot"}));
 }
 
 // For every score: vectors of another width than it was made for never get as far as an answer.

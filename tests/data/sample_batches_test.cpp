@@ -11,6 +11,7 @@
 #include "heed/base/threads.h"
 #include "heed/data/subwords.h"
 #include "heed/data/symbols.h"
+#include "heed/data/text_file.h"
 #include "heed/data/words.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
@@ -210,6 +211,22 @@ TEST(SampleBatches, BadLinesAreCountedWithTheirPlaces) {
   SampleBatch batch = batches.next();
   std::sort(batch.numbers.begin(), batch.numbers.end());
   EXPECT_EQ(batch.numbers, (std::vector<Index>{0, 6}));
+}
+
+// Whoever wants the samples themselves reads no file again.
+TEST(SampleBatches, EverySampleIsToldOnceInTheOrderOfTheFiles) {
+  const Corpus corpus(200);
+  BatchOptions options = corpus.options();
+  options.buffer = 30;
+  options.longest = 8;  // some are left out
+  std::vector<std::string> told;
+  options.on_sample = [&](const Sample& sample) { told.push_back(sample.inputs[0].text); };
+  const std::vector<std::string> files = options.files.files;
+  SampleBatches batches(std::move(options));
+  std::size_t given = 0;
+  while (batches.position().epoch == 0) given += batches.next().numbers.size();
+  EXPECT_LT(given, 200U);
+  EXPECT_EQ(told, LineReader(files[0]).rest());
 }
 
 TEST(SampleBatches, SeveralFilesAreOneCorpus) {

@@ -28,37 +28,67 @@ struct Stored {
   Matrix matrix() const { return {data.data(), stride, transposed}; }
 };
 
+struct Factors {
+  Real alpha, beta;
+};
+constexpr Factors kFactors[] = {{1, 0}, {1, 1}, {Real(0.5), Real(-2)}};
+
+void expect_twins(const Product& product, bool a_flip, bool b_flip, Index extra, const Factors& factors, Place place) {
+  const auto& [m, n, k] = product;
+  const auto& [alpha, beta] = factors;
+  SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << (a_flip ? " At" : " A") << (b_flip ? " Bt" : " B")
+                                  << " extra " << extra << " beta " << beta);
+  const Stored a(m, k, a_flip, extra, 1, place), b(k, n, b_flip, extra, 2, place);
+  const Stored got(m, n, false, extra, 3, place), want(m, n, false, extra, 3, place);
+  if (beta == 0)  // need not be initialised
+    for (Index r = 0; r < m; ++r)
+      for (Index c = 0; c < n; ++c) got.data[r * got.stride + c] = std::numeric_limits<Real>::quiet_NaN();
+  gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, got.data.data(), got.stride);
+  ref::gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, want.data.data(), want.stride);
+  // k + 2 roundings of a sum of products of standard normal numbers: Σ |a b| ≈ 0.64 k.
+  expect_close(got.data.values(), want.data.values(), static_cast<double>(k + 2),
+               [depth = static_cast<double>(k)](Index) { return depth + 4; });
+}
+
 TEST(Gemm, MatchesItsTwin) {
-  constexpr Product kProducts[] = {{1, 1, 1},    {1, 17, 33},  {17, 1, 33},   {33, 17, 1},   {3, 5, 7},
-                                   {16, 16, 16}, {31, 33, 65}, {64, 48, 128}, {7, 129, 257}, {4, 9, 20},
-                                   {5, 66, 256}, {6, 3, 31},   {12, 70, 40}};
-  struct Factors {
-    Real alpha, beta;
-  };
-  constexpr Factors kFactors[] = {{1, 0}, {1, 1}, {Real(0.5), Real(-2)}};
-  for (const auto& [m, n, k] : kProducts) {
-    for (const bool a_flip : {false, true}) {
-      for (const bool b_flip : {false, true}) {
-        for (const Index extra : {0, 3}) {
-          for (const auto& [alpha, beta] : kFactors) {
-            for (const Place place : kPlaces) {
-              SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << (a_flip ? " At" : " A")
-                                              << (b_flip ? " Bt" : " B") << " extra " << extra << " beta " << beta);
-              const Stored a(m, k, a_flip, extra, 1, place), b(k, n, b_flip, extra, 2, place);
-              const Stored got(m, n, false, extra, 3, place), want(m, n, false, extra, 3, place);
-              if (beta == 0)  // need not be initialised
-                for (Index r = 0; r < m; ++r)
-                  for (Index c = 0; c < n; ++c) got.data[r * got.stride + c] = std::numeric_limits<Real>::quiet_NaN();
-              gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, got.data.data(), got.stride);
-              ref::gemm(m, n, k, alpha, a.matrix(), b.matrix(), beta, want.data.data(), want.stride);
-              // k + 2 roundings of a sum of products of standard normal numbers: Σ |a b| ≈ 0.64 k.
-              expect_close(got.data.values(), want.data.values(), static_cast<double>(k + 2),
-                           [depth = static_cast<double>(k)](Index) { return depth + 4; });
-            }
-          }
-        }
-      }
-    }
+  constexpr Product kProducts[] = {{1, 1, 1},     {1, 17, 33},   {17, 1, 33},  {33, 17, 1},
+                                   {3, 5, 7},     {16, 16, 16},  {31, 33, 65}, {64, 48, 128},
+                                   {7, 129, 257}, {33, 66, 256}, {48, 9, 20},  {25, 70, 40}};
+  for (const Product& product : kProducts)
+    for (const bool a_flip : {false, true})
+      for (const bool b_flip : {false, true})
+        for (const Index extra : {0, 3})
+          for (const Factors& factors : kFactors)
+            for (const Place place : kPlaces) expect_twins(product, a_flip, b_flip, extra, factors, place);
+}
+
+// Every group of rows, tiles of columns that are whole, narrow and cut, one and several blocks of depth.
+TEST(Gemm, FewRowsMatchTheirTwinOnEveryTarget) {
+  on_every_target([] {
+    for (const Index m : {1, 2, 3, 4, 5, 6, 7, 12, 24})
+      for (const Index n : {1, 15, 33, 64, 149})
+        for (const Index k : {1, 31, 128, 259})
+          for (const bool b_flip : {false, true})
+            for (const Place place : kPlaces)
+              expect_twins({m, n, k}, false, b_flip, m % 2 * 3, kFactors[(m + n + k) % 3], place);
+  });
+}
+
+// A sentence's numbers do not change with those beside it: neither with the rows nor with the cut over threads.
+TEST(Gemm, FewRowsAreTheSameAloneAndTogether) {
+  constexpr Index m = 24, n = 1100, k = 300;
+  const std::vector<Real> a = normal_values(m * k, 4), b = normal_values(k * n, 5);
+  for (const bool flip : {false, true}) {
+    const Matrix right{b.data(), flip ? k : n, flip};
+    std::vector<Real> together(m * n), alone(m * n);
+    gemm(m, n, k, 1, {a.data(), k}, right, 0, together.data(), n);
+    for (Index row = 0; row < m; ++row) gemm(1, n, k, 1, {a.data() + row * k, k}, right, 0, alone.data() + row * n, n);
+    expect_same(together, alone);
+    expect_same_on_any_thread_count([&] {
+      std::vector<Real> c(m * n);
+      gemm(m, n, k, 1, {a.data(), k}, right, 0, c.data(), n);
+      return c;
+    });
   }
 }
 

@@ -69,15 +69,10 @@ class General final : public Score {
 };
 
 const RegisterScore dot{{"dot", "inner product of query and key", "e = q.k", "Luong, Pham, Manning 2015",
-                         [](const Scope&, const AttentionOptions& options) {
-                           check_equal_widths("dot", options);
-                           return std::make_unique<Dot>();
-                         }}};
-const RegisterScore scaled_dot{{"scaled-dot", "inner product over the root of the width", "e = q.k / sqrt(d)",
-                                "Vaswani et al. 2017", [](const Scope&, const AttentionOptions& options) {
-                                  check_equal_widths("scaled-dot", options);
-                                  return std::make_unique<ScaledDot>();
-                                }}};
+                         [](const Scope&, const AttentionOptions&) { return std::make_unique<Dot>(); }, Widths::equal}};
+const RegisterScore scaled_dot{
+    {"scaled-dot", "inner product over the root of the width", "e = q.k / sqrt(d)", "Vaswani et al. 2017",
+     [](const Scope&, const AttentionOptions&) { return std::make_unique<ScaledDot>(); }, Widths::equal}};
 const RegisterScore general{
     {"general", "inner product through a learned matrix", "e = q.(W k)", "Luong, Pham, Manning 2015",
      [](const Scope& scope, const AttentionOptions& options) { return std::make_unique<General>(scope, options); }}};

@@ -100,7 +100,6 @@ class Rotary final : public Score {
  public:
   explicit Rotary(const AttentionOptions& options) {
     require(options.key_width % 2 == 0, "[rotary] needs an even width, not {}", options.key_width);
-    check_equal_widths("rotary", options);
   }
   Var prepare(const Var& keys, Index first) const override { return turned(keys, first); }
   Var operator()(const Query& query, const Memory& memory) const override {
@@ -135,20 +134,17 @@ class Rotary final : public Score {
   }
 };
 
-const RegisterScore relative{{"relative", "scaled dot with learned vectors of the distance",
-                              "e = q.(k + aK[j-i]) / sqrt(d), read = sum a (v + aV[j-i])", "Shaw et al. 2018",
-                              [](const Scope& scope, const AttentionOptions& options) {
-                                check_equal_widths("relative", options);
-                                return std::make_unique<Relative>(scope, options);
-                              }}};
-const RegisterScore alibi{{"alibi", "scaled dot less a share of the distance", "e = q.k / sqrt(d) - s_h |i - j|",
-                           "Press, Smith, Lewis 2022", [](const Scope&, const AttentionOptions& options) {
-                             check_equal_widths("alibi", options);
-                             return std::make_unique<Alibi>();
-                           }}};
+const RegisterScore relative{
+    {"relative", "scaled dot with learned vectors of the distance",
+     "e = q.(k + aK[j-i]) / sqrt(d), read = sum a (v + aV[j-i])", "Shaw et al. 2018",
+     [](const Scope& scope, const AttentionOptions& options) { return std::make_unique<Relative>(scope, options); },
+     Widths::equal}};
+const RegisterScore alibi{
+    {"alibi", "scaled dot less a share of the distance", "e = q.k / sqrt(d) - s_h |i - j|", "Press, Smith, Lewis 2022",
+     [](const Scope&, const AttentionOptions&) { return std::make_unique<Alibi>(); }, Widths::equal}};
 const RegisterScore rotary{
     {"rotary", "scaled dot of vectors turned by their positions", "e = (R_i q).(R_j k) / sqrt(d)", "Su et al. 2021",
-     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Rotary>(options); }}};
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Rotary>(options); }, Widths::equal}};
 
 }  // namespace
 }  // namespace heed

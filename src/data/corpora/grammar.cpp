@@ -58,6 +58,7 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
+// Draws at most once between two sequence points: the order in which arguments are evaluated is the compiler's.
 class Speaker {
  public:
   explicit Speaker(RandomSequence& random) : random_(random) {}
@@ -67,7 +68,10 @@ class Speaker {
     bool question = false;
     switch (random_.below(10)) {
       case 0:
-      case 1: whole = clause(any_tense(), question = chance(0.7)); break;
+      case 1:
+        question = chance(0.7);
+        whole = clause(any_tense(), question);
+        break;
       case 2: whole = existence(); break;
       case 3: whole = description(any_tense()); break;
       case 4: whole = saying(); break;
