@@ -21,6 +21,7 @@ from pathlib import Path
 
 from attention_cases import ATTENTION
 from cases import ENGINE, Bar
+from choosing_cases import CHOOSING
 from figure import draw
 from mechanisms import measure_mechanisms
 from report import markdown
@@ -30,7 +31,7 @@ from workers import Worker, WorkerError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
-SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION)}
+SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING)}
 
 
 def start_time(heed_bench, python, turns, clock):

@@ -7,6 +7,7 @@ too.
 import torch
 
 import torch_attention
+import torch_choosing
 import torch_engine
 import torch_translation
 from torch_tensors import COMPILE
@@ -27,4 +28,4 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    TorchWorker(torch_engine.CASES, {**torch_attention.FAMILIES, **torch_translation.FAMILIES}).serve()
+    TorchWorker(torch_engine.CASES, {**torch_attention.FAMILIES, **torch_translation.FAMILIES, **torch_choosing.FAMILIES}).serve()

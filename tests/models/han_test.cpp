@@ -19,8 +19,8 @@ void set_to_zero(Parameters& parameters, const std::string& name) {
 // Yang et al.: context vectors of zero make every word and every sentence count alike.
 TEST(Han, WithoutContextVectorsIsTheMean) {
   TinyChooser tiny({{"han", {}}, 1});
-  set_to_zero(tiny.parameters, "word.attention.rows");
-  set_to_zero(tiny.parameters, "sentence.attention.rows");
+  set_to_zero(tiny.parameters, "word.attention.score.rows");
+  set_to_zero(tiny.parameters, "sentence.attention.score.rows");
   const Tensor weights = tiny.chooser->forward(some_texts(1), {.alignment = true}).alignment.value().contiguous();
   // Sentences of 4 and 2 words, of nothing but the end, and of 2 words.
   const std::vector<double> expected{0.125, 0.125, 0.125, 0.125, 0.25, 0.25, 0,  //
@@ -32,8 +32,8 @@ TEST(Han, WithoutContextVectorsIsTheMean) {
 
 TEST(Han, UniformScoresGiveTheSameAsContextVectorsOfZero) {
   TinyChooser zero({{"han", {}}, 1}), uniform({{"han", {{"score", "uniform"}}}, 1});
-  set_to_zero(zero.parameters, "word.attention.rows");
-  set_to_zero(zero.parameters, "sentence.attention.rows");
+  set_to_zero(zero.parameters, "word.attention.score.rows");
+  set_to_zero(zero.parameters, "sentence.attention.score.rows");
   for (const Parameters::Entry& entry : uniform.parameters.entries()) {
     Tensor value = entry.var.value();
     const Tensor same = zero.parameters.at(entry.name).value().contiguous();

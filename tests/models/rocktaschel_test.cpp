@@ -22,7 +22,7 @@ TEST(Rocktaschel, APremiseOfOneWordIsAllThatIsSeen) {
 // Without what it remembers, the last word's look is the look of the whole hypothesis.
 TEST(Rocktaschel, WordByWordWithoutMemoryIsOneLook) {
   TinyChooser steps({{"rocktaschel", {}}, 2}), once({{"rocktaschel", {{"reading", "attention"}}}, 2});
-  for (const char* name : {"attention.read.weight", "attention.transition.weight"}) {
+  for (const char* name : {"attention.score.read.weight", "attention.score.transition.weight"}) {
     Tensor value = steps.parameters.at(name).value();
     std::fill(value.values().begin(), value.values().end(), Real{0});
   }
