@@ -10,6 +10,9 @@
 #include "heed/data/corpora/debian.h"
 #include "heed/data/corpora/gettext.h"
 #include "heed/data/corpora/grammar.h"
+#include "heed/data/corpora/inference.h"
+#include "heed/data/corpora/labelled_corpus.h"
+#include "heed/data/corpora/reviews.h"
 
 namespace heed::cli {
 namespace {
@@ -19,7 +22,7 @@ namespace fs = std::filesystem;
 struct CorpusCommand {
   CorpusOptions corpus;
   std::string language = "fr";
-  Index pairs = 20'000;
+  Index pairs = 20'000;  // or documents
   std::vector<std::string> paths, english;
 };
 
@@ -27,11 +30,9 @@ struct CorpusCommand {
 void add_common(CLI::App& command, const std::shared_ptr<CorpusCommand>& options) {
   CorpusOptions& corpus = options->corpus;
   command.add_option("folder", corpus.folder, "Where train, valid and test are written")->required();
-  command.add_option("--valid", corpus.valid, "Share of the pairs for validation")->capture_default_str();
-  command.add_option("--test", corpus.test, "Share of the pairs for testing")->capture_default_str();
-  command
-      .add_option("--seed", corpus.seed,
-                  "Decides which pair goes into which part, and which sentences the grammar makes")
+  command.add_option("--valid", corpus.valid, "Share for validation")->capture_default_str();
+  command.add_option("--test", corpus.test, "Share for testing")->capture_default_str();
+  command.add_option("--seed", corpus.seed, "Decides what goes into which part, and what a generated corpus says")
       ->capture_default_str();
   command.add_flag("--force", corpus.force, "Replace existing files");
 }
@@ -49,6 +50,22 @@ void make_grammar(CorpusCommand& options) {
   for (const GrammarPair& pair : generate_grammar_pairs(options.pairs, options.corpus.seed))
     writer.add(pair.english, pair.french, pair.links);
   report(options, writer.finish());
+}
+
+// Samples with labels and what decides them.
+void write_labelled(const CorpusCommand& options, std::vector<std::string> columns,
+                    const std::vector<GoldExample>& examples) {
+  const CorpusOptions& corpus = options.corpus;
+  const LabelledCorpusCounts counts = write_labelled_corpus({.folder = corpus.folder,
+                                                             .columns = std::move(columns),
+                                                             .valid = corpus.valid,
+                                                             .test = corpus.test,
+                                                             .seed = corpus.seed,
+                                                             .force = corpus.force},
+                                                            examples);
+  fmt::print("{} samples for training, {} for validation, {} for the test\nWritten to {}, valid.tsv and test.tsv; {}\n",
+             counts.train, counts.valid, counts.test, (corpus.folder / "train.tsv").string(),
+             "test.gold.jsonl says what decides");
 }
 
 void make_gettext(CorpusCommand& options) {
@@ -129,11 +146,13 @@ void make_debian(CorpusCommand& options) {
 }  // namespace
 
 void add_corpus(CLI::App& app) {
-  CLI::App* const command = app.add_subcommand("corpus", "Make a parallel corpus: train, valid and test files");
+  CLI::App* const command = app.add_subcommand("corpus", "Make a corpus: train, valid and test files");
   command->require_subcommand(1);
   command->footer(
       "Examples:\n"
       "  heed corpus grammar data/grammar\n"
+      "  heed corpus reviews data/reviews\n"
+      "  heed corpus inference data/inference\n"
       "  heed corpus gettext data/de --language de\n"
       "  heed corpus debian data/debian --language fr\n"
       "More about one:  heed corpus grammar --help");
@@ -150,6 +169,39 @@ void add_corpus(CLI::App& app) {
       "  heed corpus grammar data/grammar\n"
       "  heed corpus grammar data/large --pairs 200000 --valid 0.005 --test 0.005 --seed 7");
   grammar_command->callback([grammar] { make_grammar(*grammar); });
+
+  const auto reviews = std::make_shared<CorpusCommand>();
+  CLI::App* const reviews_command = command->add_subcommand(
+      "reviews", "Reviews with a label, and which sentence and words decide it; needs no files");
+  add_common(*reviews_command, reviews);
+  reviews_command->add_option("--documents", reviews->pairs, "Different documents, for all parts together")
+      ->capture_default_str();
+  reviews_command->footer(
+      "Lines are label<TAB>document, with the labels good, bad and open. test.gold.jsonl has ERASER's lines,\n"
+      "one for each line of test.tsv; tokens are the words between spaces.\n\n"
+      "Examples:\n"
+      "  heed corpus reviews data/reviews\n"
+      "  heed corpus reviews data/large --documents 100000 --seed 7");
+  reviews_command->callback(
+      [reviews] { write_labelled(*reviews, {"document"}, generate_reviews(reviews->pairs, reviews->corpus.seed)); });
+
+  const auto inference = std::make_shared<CorpusCommand>();
+  CLI::App* const inference_command = command->add_subcommand(
+      "inference", "Premises and hypotheses with a label, and which words decide it; needs no files");
+  add_common(*inference_command, inference);
+  inference_command->add_option("--pairs", inference->pairs, "Different pairs, for all parts together")
+      ->capture_default_str();
+  inference_command->footer(
+      "Lines are label<TAB>premise<TAB>hypothesis, with the labels entailment, neutral and contradiction.\n"
+      "Line by line with test.tsv: test.links has the words that belong together in Pharaoh's format, premise\n"
+      "first; test.gold.jsonl has the words that decide as ERASER's lines.\n\n"
+      "Examples:\n"
+      "  heed corpus inference data/inference\n"
+      "  heed corpus inference data/large --pairs 100000 --seed 7");
+  inference_command->callback([inference] {
+    write_labelled(*inference, {"premise", "hypothesis"},
+                   generate_inference_pairs(inference->pairs, inference->corpus.seed));
+  });
 
   const auto gettext = std::make_shared<CorpusCommand>();
   gettext->language = "de";

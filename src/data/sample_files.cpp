@@ -225,9 +225,13 @@ bool FileLines::next(std::string& line) {
 ColumnNames::ColumnNames(const std::vector<SampleColumn>& columns, const std::vector<std::string>& given)
     : names_(names_of(columns)), given_(!given.empty()) {
   require(!columns.empty(), "[samples] there is no column to read");
+  for (const SampleColumn& column : columns) {
+    std::vector<std::string>& spellings = spellings_.emplace_back(1, lower(column.name));
+    for (const std::string& name : column.also) spellings.push_back(lower(name));
+  }
   for (const std::string& name : given) {
     const bool unwanted = name.empty() || name == "-";
-    const int column = unwanted ? kUnwanted : find(name);
+    const int column = unwanted ? kUnwanted : find(name).column;
     require(unwanted || column != kUnwanted, "[samples] there is no column {}{}", name, did_you_mean(name, names_));
     require(unwanted || std::find(order_.begin(), order_.end(), column) == order_.end(),
             "[samples] the columns {} name {} twice", fmt::join(given, ", "), name);
@@ -240,22 +244,38 @@ ColumnNames::ColumnNames(const std::vector<SampleColumn>& columns, const std::ve
   }
 }
 
-int ColumnNames::find(std::string_view name) const {
-  const auto same = [wanted = lower(name)](const std::string& known) { return lower(known) == wanted; };
-  const auto found = std::find_if(names_.begin(), names_.end(), same);
-  return found == names_.end() ? kUnwanted : static_cast<int>(found - names_.begin());
+ColumnNames::Found ColumnNames::find(std::string_view name) const {
+  const std::string wanted = lower(name);
+  Found best;
+  for (std::size_t i = 0; i < spellings_.size(); ++i) {
+    const auto found = std::find(spellings_[i].begin(), spellings_[i].end(), wanted);
+    const auto rank = static_cast<std::size_t>(found - spellings_[i].begin());
+    if (found != spellings_[i].end() && (best.column == kUnwanted || rank < best.rank))
+      best = {static_cast<int>(i), rank};
+  }
+  return best;
 }
 
 std::vector<int> ColumnNames::header(const std::vector<std::string>& cells, const std::string& file) const {
-  std::vector<int> order;
-  std::size_t named = 0;
-  for (const std::string& cell : cells) {
-    order.push_back(find(cell));
-    if (order.back() == kUnwanted) continue;
-    if (std::find(order.begin(), order.end() - 1, order.back()) != order.end() - 1) return {};
-    ++named;
+  struct Named {
+    std::size_t cell = 0, rank = 0;
+  };
+  std::vector<int> order(cells.size(), kUnwanted);
+  std::vector<std::optional<Named>> named(names_.size());
+  std::size_t names = 0;
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    const auto [column, rank] = find(cells[cell]);
+    if (column == kUnwanted) continue;
+    ++names;
+    std::optional<Named>& best = named[static_cast<std::size_t>(column)];
+    if (best && best->rank == rank) return {};
+    if (best && best->rank < rank) continue;
+    if (best) order[best->cell] = kUnwanted;
+    order[cell] = column;
+    best = {cell, rank};
   }
-  if (named < cells.size() && named < names_.size()) return {};
+  const bool complete = std::all_of(named.begin(), named.end(), [](const auto& column) { return column.has_value(); });
+  if (names < cells.size() && !complete) return {};
   for (std::size_t i = 0; i < names_.size(); ++i)
     require(std::find(order.begin(), order.end(), static_cast<int>(i)) != order.end(),
             "{}: its header, {}, is without the column {}{}", file, fmt::join(cells, ", "), names_[i],

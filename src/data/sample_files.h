@@ -44,7 +44,7 @@ class SampleFormat {
   virtual bool next(FileLines& lines, SampleRecord& record) = 0;
 };
 
-// The name of each column with its number, and the columns of a file by number.
+// The names of each column with its number, and the columns of a file by number.
 class ColumnNames {
  public:
   static constexpr int kUnwanted = -1;
@@ -54,15 +54,21 @@ class ColumnNames {
 
   // For each column of a file without a header the column of the job, or kUnwanted.
   const std::vector<int>& order() const { return order_; }
-  // The same for a file that begins with these cells, if they are a header: every cell is a name, or every name is a
-  // cell. A header that lacks a column or contradicts the given names is an Error that leads with `file`.
+  // The same for a file that begins with these cells, if they are a header: every cell is a name, or every column is
+  // named. Of several names of one column that are there, its own counts before the others. A header that lacks a
+  // column or contradicts the given names is an Error that leads with `file`.
   std::vector<int> header(const std::vector<std::string>& cells, const std::string& file) const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  int find(std::string_view name) const;
+  struct Found {
+    int column = kUnwanted;
+    std::size_t rank = 0;  // of the column's names, its own first
+  };
+  Found find(std::string_view name) const;
 
   std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> spellings_;  // of each column all its names, in small letters
   bool given_ = false;
   std::vector<int> order_;
 };

@@ -66,7 +66,9 @@ class JsonLines final : public SampleFormat {
     const Json object = Json::parse(line, nullptr, false);
     if (!object.is_object()) return "left out, not a JSON object";
     for (const SampleColumn& column : columns_) {
-      const auto field = object.find(column.name);
+      auto field = object.find(column.name);
+      for (const std::string& name : column.also)
+        if (field == object.end()) field = object.find(name);
       if (field == object.end()) return fmt::format("left out, without the field {}", column.name);
       std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
       if (!texts) return fmt::format("left out, the field {} is no text", column.name);

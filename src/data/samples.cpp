@@ -17,26 +17,24 @@ constexpr const char* kUnreadable = "left out, cannot be read";
 
 bool is_left_out(std::string_view what) { return what.starts_with("left out"); }
 
-bool only_space(std::string_view text) { return words_of_line(text).empty(); }
-
-std::string trimmed(std::string_view text) {
-  const std::vector<std::string_view> words = words_of_line(text);
-  if (words.empty()) return "";
-  return {words.front().data(), words.back().data() + words.back().size()};
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\v\f\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
 }
 
 // What is wrong with the text of a column; nothing if it can be used.
-const char* fault_of(const std::vector<std::string>& texts, Kind kind) {
+const char* fault_of(const std::vector<std::string>& texts, const SampleColumn& column) {
   const auto any = [&texts](const auto& is) { return std::any_of(texts.begin(), texts.end(), is); };
-  if (texts.empty() || any(only_space)) return SampleReport::kEmpty;
-  if (kind == Kind::label && any([](const std::string& text) { return trimmed(text) == "-"; }))
+  if (texts.empty() || any([](const std::string& text) { return trimmed(text).empty(); })) return SampleReport::kEmpty;
+  if (!column.unlabelled.empty() && any([&](const std::string& text) { return trimmed(text) == column.unlabelled; }))
     return SampleReport::kUnlabelled;
   return nullptr;
 }
 
 // A text as one line, a label without the space around it.
 std::string made_plain(std::string text, Kind kind) {
-  if (kind == Kind::label) return trimmed(text);
+  if (kind == Kind::label) return std::string(trimmed(text));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
@@ -140,7 +138,7 @@ class Samples::Reader {
         for (const std::string& text : record.cells[i])
           if (!valid_utf8(text)) return kNotUtf8;
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (const char* fault = fault_of(record.cells[i], columns_[i].kind)) return fault;
+      if (const char* fault = fault_of(record.cells[i], columns_[i])) return fault;
     sample = {};
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Kind kind = columns_[i].kind;

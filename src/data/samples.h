@@ -14,6 +14,8 @@ struct SampleColumn {
   std::string name;
   Kind kind = Kind::text;
   bool output = false;
+  std::vector<std::string> also = {};  // other names in headers and JSON; of several that are there, the first counts
+  std::string unlabelled = {};         // of a label: what stands there where nobody knows it
 };
 
 // Files of one split, plain or packed; "-" is the standard input.

@@ -35,7 +35,7 @@ std::vector<SampleColumn> Job::sample_columns() const {
   std::vector<SampleColumn> list;
   for (const std::string& column : columns)
     for (const JobSide* side : sides())
-      if (side->name == column) list.push_back({side->name, side->kind, side == &output});
+      if (side->name == column) list.push_back({side->name, side->kind, side == &output, side->also, side->unlabelled});
   return list;
 }
 

@@ -30,6 +30,8 @@ struct JobSide {
   std::string name;
   Kind kind = Kind::text;
   std::string help = {};                                // of its flag: "source sentences"
+  std::vector<std::string> also = {};                   // other names of its column in files: "sentence1"
+  std::string unlabelled = {};                          // of a label: what files say where nobody knows it: "-"
   std::function<Featured(const Value&)> features = {};  // of images and sounds
 };
 

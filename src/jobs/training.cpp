@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <thread>
 
 #include "heed/base/file.h"
+#include "heed/data/labels.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
 #include "heed/jobs/given_vectors.h"
@@ -38,17 +38,6 @@ std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, con
 TrainingText text_of(const Training& training, const Training::Side& side) {
   if (!side.files.empty()) return {parse_list(side.files)};
   return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
-}
-
-// Those that occur, in the order of their bytes.
-std::vector<std::string> learn_labels(const Training& training) {
-  std::set<std::string> labels;
-  Samples samples(training.training_files(), training.declared_job().sample_columns());
-  for (Sample sample; samples.next(sample);) labels.insert(sample.outputs.front());
-  require(labels.size() >= 2, "[train] there {} in {}; at least two labels are needed",
-          labels.empty() ? "is no label" : fmt::format("is no label but {}", *labels.begin()),
-          training.training_files().files.front());
-  return {labels.begin(), labels.end()};
 }
 
 // Widths of the inputs that have no vocabulary, as the first sample has them.
@@ -216,7 +205,7 @@ Codes make_codes(const Training& training, const Say& say) {
   };
   for (std::size_t i = 0; i < job.inputs.size(); ++i) codes.inputs.push_back(code_of(training.sides[i]));
   codes.output = code_of(training.sides.back());
-  if (job.gives_label()) codes.labels = learn_labels(training);
+  if (job.gives_label()) codes.labels = learn_labels(training.training_files(), job.sample_columns());
   return codes;
 }
 

@@ -21,7 +21,10 @@ using test::message_of;
 using Lines = std::vector<std::string>;
 
 const std::vector<SampleColumn> kPair = {{"source"}, {"target", Kind::text, true}};
-const std::vector<SampleColumn> kLabelled = {{"text"}, {"label", Kind::label, true}};
+const std::vector<SampleColumn> kLabelled = {{"text"}, {"label", Kind::label, true, {}, "-"}};
+const std::vector<SampleColumn> kInference = {{"label", Kind::label, true, {"gold_label"}, "-"},
+                                              {"premise", Kind::text, false, {"sentence1"}},
+                                              {"hypothesis", Kind::text, false, {"sentence2"}}};
 
 class SamplesTest : public testing::Test {
  protected:
@@ -191,6 +194,60 @@ TEST_F(SamplesTest, LabelsAreTrimmedAndMayBeUnknown) {
   EXPECT_EQ(report_,
             "5 samples, 2 used\n  2 left out, without a label: x.tsv:2, x.tsv:3\n  1 left out, a side is empty: "
             "x.tsv:4");
+}
+
+TEST_F(SamplesTest, AMarkIsALabelWhereNoneIsDeclared) {
+  EXPECT_EQ(read("x.tsv", "a\t-\n", {{"text"}, {"label", Kind::label, true}}), Lines{"0:1 a => -"});
+}
+
+TEST_F(SamplesTest, InferenceInJsonLines) {
+  const std::string line =
+      R"({"annotator_labels": ["neutral"], "captionID": "1.jpg#0", "gold_label": "%", "pairID": "1.jpg#0r1n", )"
+      R"("sentence1": "A boat rests.", "sentence1_binary_parse": "( A boat ) rests", "sentence2": "A boat moves."})";
+  const auto labelled = [&](const std::string& label) { return std::string(line).replace(line.find('%'), 1, label); };
+  EXPECT_EQ(
+      read("snli.jsonl", labelled("contradiction") + "\n" + labelled("-") + "\n" + labelled("neutral") + "\n",
+           kInference),
+      (Lines{"0:1 A boat rests. | A boat moves. => contradiction", "2:3 A boat rests. | A boat moves. => neutral"}));
+  EXPECT_EQ(report_, "3 samples, 2 used\n  1 left out, without a label: snli.jsonl:2");
+  EXPECT_EQ(
+      read("own", R"({"sentence1": "not this", "premise": "a", "hypothesis": "b", "label": "x", "gold_label": 3})",
+           kInference),
+      Lines{"0:1 a | b => x"});
+  EXPECT_EQ(read("half.jsonl", R"({"premise": "a", "label": "x"})", kInference), Lines{});
+  EXPECT_EQ(report_, "1 samples, 0 used\n  1 left out, without the field hypothesis: half.jsonl:1");
+}
+
+TEST_F(SamplesTest, InferenceInTables) {
+  const Lines expected = {"0:2 A boat rests. | A boat moves. => contradiction", "2:4 A cat. | A pet. => entailment"};
+  const std::string snli =
+      "gold_label\tsentence1_binary_parse\tsentence1\tsentence2\tcaptionID\tlabel1\tlabel2\n"
+      "contradiction\t( A boat )\tA boat rests.\tA boat moves.\t1\tneutral\t\n"
+      "-\t( A boat )\tA boat rests.\tA ship rests.\t1\tneutral\tentailment\n"
+      "entailment\t( A cat )\tA cat.\tA pet.\t2\tentailment\t\n";
+  EXPECT_EQ(read("snli.txt", snli, kInference), expected);
+  EXPECT_EQ(report_, "3 samples, 2 used\n  1 left out, without a label: snli.txt:3");
+  const std::string multi =
+      "index\tgenre\tsentence1\tsentence2\tgold_label\n0\tletters\tA boat rests.\tA boat moves.\tcontradiction\n"
+      "1\tletters\tx\ty\t-\n2\tletters\tA cat.\tA pet.\tentailment\n";
+  EXPECT_EQ(read("multi.tsv", multi, kInference), expected);
+  EXPECT_EQ(read("plain.tsv", "neutral\tA cat.\tA \"pet\".\n", kInference),
+            Lines{"0:1 A cat. | A \"pet\". => neutral"});
+  EXPECT_EQ(read("quoted.csv", "sentence2,sentence1,gold_label\n\"A pet, here.\",A cat.,neutral\n", kInference),
+            Lines{"0:2 A cat. | A pet, here. => neutral"});
+  EXPECT_EQ(read("given.tsv", "A cat.\tA pet.\tneutral\n", kInference, "", {"sentence1", "sentence2", "label"}),
+            Lines{"0:1 A cat. | A pet. => neutral"});
+  // Of several names the column's own counts, wherever it stands.
+  EXPECT_EQ(read("both.tsv", "gold_label\tpremise\tlabel\thypothesis\tsentence1\nno\ta\tyes\tb\tc\n", kInference),
+            Lines{"0:2 a | b => yes"});
+}
+
+TEST_F(SamplesTest, PairsThatAreNone) {
+  EXPECT_EQ(
+      read("x.tsv", "neutral\tA cat.\nneutral\tA cat.\t\nneutral\tA cat.\tA pet.\t\t\nneutral\ta\tb\n", kInference),
+      Lines{"3:4 a | b => neutral"});
+  EXPECT_EQ(report_,
+            "4 samples, 1 used\n  2 left out, not 3 columns: x.tsv:1, x.tsv:3\n  1 left out, a side is empty: x.tsv:2");
 }
 
 TEST_F(SamplesTest, TheFormatIsSeen) {
