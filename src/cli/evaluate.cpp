@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
+#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/base/utf8.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output.h"
 #include "heed/cli/sample_flags.h"
-#include "heed/jobs/quality.h"
+#include "heed/explain/glyphs.h"
+#include "heed/explain/png.h"
+#include "heed/jobs/sample_evaluation.h"
 #include "heed/jobs/text_evaluation.h"
 
 namespace heed::cli {
@@ -19,55 +21,45 @@ namespace {
 struct EvaluateOptions {
   TextEvaluationOptions texts;
   SampleFlags samples;
-  std::string figure, tokens = "13a", smoothing = "exp";
-  bool json = false;
+  std::string figure, tokens = "13a", smoothing = "exp", confusion;
+  bool json = false, count_unknown = false;
 };
 
 void warn(const std::string& line) { fmt::print(stderr, "warning: {}\n", line); }
 
 // The metrics of the job on samples, for each model.
-void evaluate_samples(const EvaluateOptions& options) {
-  require(!options.texts.models.empty(), "[evaluate] --data needs --model to run on it");
-  require(options.texts.outputs.empty() && options.texts.references.empty() && options.texts.source.empty(),
+void evaluate_data(const EvaluateOptions& options) {
+  const TextEvaluationOptions& texts = options.texts;
+  require(texts.outputs.empty() && texts.references.empty() && texts.source.empty(),
           "[evaluate] --data takes the place of --source, --reference and texts");
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < options.texts.models.size(); ++i) {
-    const std::string& folder = options.texts.models[i];
-    Runner runner({folder}, options.texts.threads, warn);
-    const TestSet test = read_test_set(runner.job(), options.samples.files(runner.job()), options.texts.gold);
-    if (!test.report.empty()) warn(test.report);
-    const Quality quality = measure_quality(runner, test, options.texts.run);
-    nlohmann::ordered_json one{{"model", folder}, {"job", runner.job().name}, {"samples", test.samples.size()}};
-    std::vector<std::string> outputs;
-    for (const Result& output : quality.outputs) outputs.push_back(output.text);
-    std::string head = fmt::format("{:<20} {:>8}", "model", "samples"),
-                row = fmt::format("{:<20} {:>8}", folder, test.samples.size());
-    const auto add = [&](const std::string& title, const std::string& name, double value, int digits) {
-      const std::size_t width = std::max<std::size_t>(title.size(), 8);
-      head += fmt::format("  {:>{}}", title, width);
-      row += fmt::format("  {:>{}.{}f}", value, width, digits);
-      one[name] = value;
-    };
-    for (const auto& [metric, value] : quality.metrics) add(metric->title, metric->name, value, metric->digits);
-    add("cross-entropy", "cross_entropy", quality.cross_entropy, 3);
-    add("perplexity", "perplexity", std::exp(quality.cross_entropy), 3);
-    if (quality.alignment) add("AER", "aer", quality.alignment->error_rate(), 4);
-    if (quality.gold) {
-      add("gold share", "gold_share", quality.gold->share, 3);
-      add("if uniform", "uniform_gold_share", quality.gold->uniform, 3);
-    }
-    if (quality.entropy) add("entropy", "attention_entropy", *quality.entropy, 3);
-    add("samples/s", "samples_per_second", quality.samples_per_second, 1);
-    const std::string report = runner.job().report ? runner.job().report(outputs, test.samples) : "";
-    if (!options.json) fmt::print("{}{}\n{}{}", i == 0 ? head + "\n" : "", row, report.empty() ? "" : "\n", report);
-    all.push_back(std::move(one));
+  const std::string ending = std::filesystem::path(options.confusion).extension().string();
+  require(options.confusion.empty() || ending == ".svg" || ending == ".png",
+          "{}: a drawing's name ends in .svg or .png", options.confusion);
+  const SampleEvaluation evaluation =
+      evaluate_samples({.models = texts.models,
+                        .files = [&options](const Job& job) { return options.samples.files(job); },
+                        .gold = texts.gold,
+                        .unknown_labels = options.count_unknown ? UnknownLabels::count : UnknownLabels::refuse,
+                        .draws = texts.draws,
+                        .confusion = !options.confusion.empty(),
+                        .significance = texts.significance,
+                        .run = texts.run,
+                        .threads = texts.threads},
+                       warn);
+  if (!options.confusion.empty()) {
+    const std::string drawing = evaluation.draw_confusion();
+    write_output(options.confusion, ending == ".png" ? draw_png(drawing) : drawing);
+    if (const std::string missing = ending == ".png" ? missing_glyphs(drawing) : ""; !missing.empty())
+      warn(fmt::format("{}: no font of this system has {}; there are boxes in their place", options.confusion,
+                       displayed(missing)));
   }
-  if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"models", all}}.dump(2));
+  fmt::print("{}", options.json ? evaluation.json() : evaluation.text());
 }
 
 void run(EvaluateOptions options) {
   limit_threads(options.texts.threads);
-  if (options.samples.given()) return evaluate_samples(options);
+  if (options.samples.given()) return evaluate_data(options);
+  require(options.confusion.empty(), "[evaluate] --confusion is about labels, which are in --data");
   options.texts.bleu.tokens = bleu_tokens_named(options.tokens);
   options.texts.bleu.smoothing = bleu_smoothing_named(options.smoothing);
   options.texts.chrf.lowercase = options.texts.bleu.lowercase;
@@ -83,8 +75,8 @@ void run(EvaluateOptions options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("evaluate", "Measure models on samples, texts by BLEU and chrF, and alignments by AER");
+  CLI::App* command = app.add_subcommand(
+      "evaluate", "Measure models on samples, texts by BLEU and other metrics, and alignments by AER");
   const auto options = std::make_shared<EvaluateOptions>();
   const auto one = [](CLI::Option* option) { return option->allow_extra_args(false); };
   command->add_option("translations", options->texts.outputs,
@@ -113,9 +105,25 @@ void add_evaluate(CLI::App& app) {
                       "Value for the smoothing: floor (default 0.1) or add-k (default 1)");
   command->add_option("--chrf-words", options->texts.chrf.words, "Longest word n-grams in chrF (2: chrF++)")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--metrics", options->texts.metrics,
+          "Metrics to show instead, with intervals: bleu, chrf, rouge1 .. rouge9, rougeL, rougeLsum, wer, cer, "
+          "per, bleu1 .. bleu4, coco-rouge, cider, cider-d")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--stem", options->texts.rouge.stem, "Compare the stems of English words in ROUGE");
+  command->add_option("--bytes", options->texts.rouge.bytes, "Bytes of each text that ROUGE compares (0: all)")
+      ->capture_default_str();
+  command->add_flag("--pooled", options->texts.rouge.pooled,
+                    "Count all references together in ROUGE, not the best one");
+  command->add_flag("--fold-phones", options->texts.fold_phones, "Fold TIMIT's 61 phones to 39 in PER");
   command->add_flag("--significance", options->texts.significance,
                     "Test each against the first by paired bootstrap resampling");
-  command->add_option("--draws", options->texts.draws, "Draws of the significance test")->capture_default_str();
+  command
+      ->add_option("--draws", options->texts.draws,
+                   "Draws of the significance test, and of the intervals of --metrics and --data (0: no intervals)")
+      ->capture_default_str();
   one(command->add_option("-a,--alignment", options->texts.alignments,
                           "File of word alignments to measure, with lines like '0-0 1-2'; may be repeated"));
   command->add_option("--gold", options->texts.gold,
@@ -129,13 +137,25 @@ void add_evaluate(CLI::App& app) {
       ->check(CLI::IsMember({0, 1}))
       ->capture_default_str();
   options->samples.add_tables(*command);
+  command->add_option("--confusion", options->confusion,
+                      "Draw which labels of --data are taken for which into this file (.svg or .png)");
+  command
+      ->add_option_function<std::string>(
+          "--unknown-labels", [options](const std::string& word) { options->count_unknown = word == "count"; },
+          "What to do with labels of --data that the model does not know: refuse, count (as wrong)")
+      ->check(CLI::IsMember({"refuse", "count"}))
+      ->default_str("refuse");
   command->add_flag("--json", options->json, "Print everything as JSON");
   command->footer(
-      "BLEU and chrF are those of sacreBLEU. Files may be packed with gzip, xz, zstd or lz4.\n\n"
+      "BLEU and chrF are those of sacreBLEU, ROUGE is the F of rouge-score, WER and CER are those of jiwer, and the\n"
+      "metrics of captions (bleu1 .. cider-d) are those of pycocoevalcap. Files may be packed with gzip, xz, zstd or "
+      "lz4.\n\n"
       "Examples:\n"
       "  heed evaluate --model my-model --data test.tsv\n"
+      "  heed evaluate --model my-classifier --data test.tsv --confusion confusion.svg\n"
       "  heed evaluate --reference test.de output.de\n"
       "  heed evaluate -r test.de rnn.de transformer.de --significance\n"
+      "  heed evaluate -r summaries.txt output.txt --metrics rouge1,rouge2,rougeL --stem\n"
       "  heed evaluate -r test.de --source test.en --by-length figure.svg rnn.de transformer.de\n"
       "  heed evaluate --model my-model --source test.en --reference test.de\n"
       "  heed evaluate --alignment output.align --gold test.align --gold-first 1");

@@ -64,10 +64,14 @@ class Fonts {
 std::string missing_glyphs(const Trace& trace) {
   std::string texts;
   for (const TraceAxis& axis : trace.axes) texts += axis.text.text;
+  return missing_glyphs(texts);
+}
+
+std::string missing_glyphs(std::string_view text) {
   std::string missing;
   std::set<char32_t> seen;
   std::unique_ptr<Fonts> fonts;  // read for the first character beyond ASCII, which every font has
-  for (const Character& character : Characters(texts)) {
+  for (const Character& character : Characters(text)) {
     const char32_t code = character.code;
     if (code < 0x80 || !character.valid || !needs_glyph(code) || !seen.insert(code).second) continue;
     if (!fonts) fonts = std::make_unique<Fonts>();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <tuple>
 
 #include "heed/base/error.h"
@@ -14,26 +13,12 @@
 namespace heed {
 namespace {
 
-constexpr double kCell = kMatrixCell, kMargin = kSvgMargin, kGap = kSvgGap, kFont = kSvgFont;
-constexpr double kLongestLabel = 14;  // in units of the font
-constexpr double kTitleHeight = 28, kScaleHeight = 44;
+constexpr double kCell = kMatrixCell, kMargin = kSvgMargin, kGap = kSvgGap;
 constexpr double kLinesWidth = 220, kLegendRow = 20;
 constexpr double kTimesWidth = 800, kLeastTime = 2, kTimesHeight = 36, kTick = 70;  // of columns with numbers below
 constexpr Index kMostLines = 100;  // frames between which lines are drawn
 
 std::size_t to(Index i) { return static_cast<std::size_t>(i); }
-
-double label_width(const std::string& label) { return kFont * std::min(text_width(label), kLongestLabel); }
-
-double widest(const std::vector<std::string>& labels) {
-  double width = 0;
-  for (const std::string& label : labels) width = std::max(width, label_width(label));
-  return std::ceil(width);
-}
-
-std::string draw_label(const std::string& label, const std::string& attributes) {
-  return svg_label(label, kLongestLabel, attributes);
-}
 
 void check_picture(const std::vector<std::string>& rows, const std::vector<std::string>& columns, const Shape& weights,
                    const Shape& expected) {
@@ -42,40 +27,6 @@ void check_picture(const std::vector<std::string>& rows, const std::vector<std::
   require(weights == expected, "[svg] weights {} do not fit {} rows and {} columns", weights, rows.size(),
           columns.size());
 }
-
-// The labels above the columns: upright where each is as narrow as its column, slanted otherwise.
-class ColumnLabels {
- public:
-  explicit ColumnLabels(std::vector<std::string> labels)
-      : labels_(std::move(labels)), slanted_(widest(labels_) > kCell - 2) {}
-
-  double height() const {
-    const double slope = std::numbers::sqrt2 / 2;
-    return slanted_ ? std::ceil((widest(labels_) + kFont) * slope) + kGap : kFont + kGap;
-  }
-  // How far they reach to the right of the first column's left edge.
-  double reach() const {
-    double right = kCell * static_cast<double>(labels_.size());
-    for (std::size_t j = 0; slanted_ && j < labels_.size(); ++j)
-      right = std::max(right, middle(j) + (label_width(labels_[j]) + kFont) * std::numbers::sqrt2 / 2);
-    return std::ceil(right);
-  }
-  // Standing on (left, bottom).
-  std::string draw(double left, double bottom) const {
-    std::string svg;
-    for (std::size_t j = 0; j < labels_.size(); ++j) {
-      const double x = left + middle(j), y = bottom - kGap;
-      svg += draw_label(labels_[j], slanted_ ? fmt::format("transform=\"translate({} {}) rotate(-45)\"", x + 4, y)
-                                             : fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"middle\"", x, y));
-    }
-    return svg;
-  }
-
- private:
-  static double middle(std::size_t column) { return (static_cast<double>(column) + 0.5) * kCell; }
-  std::vector<std::string> labels_;
-  bool slanted_;
-};
 
 // Round numbers along the columns, below them.
 std::string draw_line_ticks(const MatrixPicture& picture, double left, double bottom, double cell) {
@@ -164,23 +115,23 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
   check_picture(picture.rows, picture.columns, picture.weights.shape(), Shape{n, m});
   const Tensor weights = picture.weights.contiguous();
   const bool line = picture.column_step > 0;  // the columns are stretches of a line, with numbers below
-  const ColumnLabels above(line ? std::vector<std::string>() : picture.columns);
+  const SvgColumnLabels above(line ? std::vector<std::string>() : picture.columns, kCell);
   const auto across = static_cast<double>(m);
   const double cell = line ? std::clamp(std::floor(kTimesWidth / across), kLeastTime, kCell) : kCell;
-  const double left = kMargin + widest(picture.rows) + kGap;
-  const double top = kMargin + (picture.title.empty() ? 0 : kTitleHeight) + (line ? 0 : above.height());
+  const double left = kMargin + svg_widest(picture.rows) + kGap;
+  const double top = kMargin + (picture.title.empty() ? 0 : kSvgTitleHeight) + (line ? 0 : above.height());
   const double bottom = top + kCell * static_cast<double>(n), right = left + cell * across;
   const double scale_top = bottom + (line ? kTimesHeight : 0) + kMargin;
   const double reach = line ? cell * across : above.reach();
   const double width =
       std::max({left + reach, left + kSvgScaleWidth, svg_title_width(picture.title) - kMargin, line ? 30 + right : 0});
 
-  std::string svg = svg_opening(width + kMargin, scale_top + kScaleHeight,
+  std::string svg = svg_opening(width + kMargin, scale_top + kSvgScaleHeight,
                                 picture.title.empty() ? "attention weights" : picture.title);
   svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title) + above.draw(left, top);
   for (Index i = 0; i < n; ++i)
-    svg += draw_label(picture.rows[to(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
-                                                       top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
+    svg += svg_label(picture.rows[to(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
+                                                      top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
   svg += "<g shape-rendering=\"crispEdges\">\n";
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
@@ -202,11 +153,11 @@ std::string draw_lines_svg(const LinesPicture& picture) {
   check_picture(picture.rows, picture.columns, picture.weights.shape(), Shape{heads, n, m});
   require(heads > 0, "[svg] there is nothing to draw: no heads");
 
-  const double left = kMargin + widest(picture.columns) + kGap, right = left + kLinesWidth;
+  const double left = kMargin + svg_widest(picture.columns) + kGap, right = left + kLinesWidth;
   const double width =
-      std::max(right + kGap + widest(picture.rows), svg_title_width(picture.title) - kMargin) + kMargin;
+      std::max(right + kGap + svg_widest(picture.rows), svg_title_width(picture.title) - kMargin) + kMargin;
   const HeadLegend legend(heads, width);
-  const double below_title = kMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const double below_title = kMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);
   const Index longest = std::max(n, m);
   const auto centred = [longest](Index count) { return kCell * static_cast<double>(longest - count) / 2; };
   const WordColumns words{left, right, below_title + legend.height(), centred(n), centred(m)};
@@ -216,7 +167,7 @@ std::string draw_lines_svg(const LinesPicture& picture) {
                                 picture.title.empty() ? "attention between words" : picture.title);
   svg += svg_title(picture.title) + legend.draw(below_title);
   const auto label = [](const std::string& text, double x, double y, const char* anchor) {
-    return draw_label(text, fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"{}\"", x, y + 4.5, anchor));
+    return svg_label(text, fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"{}\"", x, y + 4.5, anchor));
   };
   for (Index j = 0; j < m; ++j) svg += label(picture.columns[to(j)], left - kGap, words.column(j), "end");
   for (Index i = 0; i < n; ++i) svg += label(picture.rows[to(i)], right + kGap, words.row(i), "start");

@@ -35,6 +35,8 @@ double grapheme_width(const Grapheme& grapheme) {
   return code >= 'A' && code <= 'Z' ? 0.72 : 0.62;
 }
 
+double label_width(const std::string& label, double longest) { return kSvgFont * std::min(text_width(label), longest); }
+
 }  // namespace
 
 std::string series_stroke(std::size_t number) {
@@ -96,6 +98,41 @@ std::string svg_label(const std::string& label, double longest, const std::strin
   return fmt::format("<text {}>{}{}</text>\n", attributes, whole, svg_escaped(shown));
 }
 
+double svg_widest(const std::vector<std::string>& labels, double longest) {
+  double width = 0;
+  for (const std::string& label : labels) width = std::max(width, label_width(label, longest));
+  return std::ceil(width);
+}
+
+SvgColumnLabels::SvgColumnLabels(std::vector<std::string> labels, double column, double longest)
+    : labels_(std::move(labels)),
+      column_(column),
+      longest_(longest),
+      slanted_(svg_widest(labels_, longest) > column - 2) {}
+
+double SvgColumnLabels::height() const {
+  const double slope = std::numbers::sqrt2 / 2;
+  return slanted_ ? std::ceil((svg_widest(labels_, longest_) + kSvgFont) * slope) + kSvgGap : kSvgFont + kSvgGap;
+}
+
+double SvgColumnLabels::reach() const {
+  double right = column_ * static_cast<double>(labels_.size());
+  for (std::size_t j = 0; slanted_ && j < labels_.size(); ++j)
+    right = std::max(right, middle(j) + (label_width(labels_[j], longest_) + kSvgFont) * std::numbers::sqrt2 / 2);
+  return std::ceil(right);
+}
+
+std::string SvgColumnLabels::draw(double left, double bottom) const {
+  std::string svg;
+  for (std::size_t j = 0; j < labels_.size(); ++j) {
+    const double x = left + middle(j), y = bottom - kSvgGap;
+    svg += svg_label(labels_[j], longest_,
+                     slanted_ ? fmt::format("transform=\"translate({} {}) rotate(-45)\"", x + 4, y)
+                              : fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"middle\"", x, y));
+  }
+  return svg;
+}
+
 std::string svg_title(const std::string& title) {
   if (title.empty()) return "";
   return fmt::format("<text x=\"{}\" y=\"{}\" class=\"title\">{}</text>\n", kSvgMargin, kSvgMargin + kTitleFont,
@@ -119,7 +156,7 @@ std::string svg_described(const std::vector<std::string>& rows, const std::vecto
   return fmt::format("<desc>{}</desc>\n", svg_escaped(text));
 }
 
-std::string svg_scale(double x, double y, double largest) {
+std::string svg_scale(double x, double y, double largest, std::string_view what) {
   constexpr int kSteps = 11;
   constexpr double kStep = 12;
   std::string svg = "<g shape-rendering=\"crispEdges\">\n";
@@ -130,7 +167,8 @@ std::string svg_scale(double x, double y, double largest) {
   for (const int step : {0, (kSteps - 1) / 2, kSteps - 1})
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:.2g}</text>\n", x + (step + 0.5) * kStep,
                        y + 24, largest * step / (kSteps - 1));
-  return svg + fmt::format("<text x=\"{}\" y=\"{}\">weight</text>\n", x + kSteps * kStep + kSvgGap, y + 10);
+  return svg +
+         fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + kSteps * kStep + kSvgGap, y + 10, svg_escaped(what));
 }
 
 std::string svg_opening(double width, double height, std::string_view label, std::string_view styles) {

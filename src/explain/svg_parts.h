@@ -36,18 +36,44 @@ std::string shortened(std::string_view text, double width);
 // Sizes that the pictures of weights share, in pixels.
 inline constexpr double kSvgMargin = 12, kSvgGap = 6, kSvgFont = 13;
 
+inline constexpr double kSvgLongestLabel = 14;  // in units of the font
+
 // A text at its place; where it is wider than `longest`, in units of the font, it is shortened and says all of it when
 // pointed at.
 std::string svg_label(const std::string& label, double longest, const std::string& attributes);
+inline std::string svg_label(const std::string& label, const std::string& attributes) {
+  return svg_label(label, kSvgLongestLabel, attributes);
+}
+// How wide the widest of such labels is, in pixels.
+double svg_widest(const std::vector<std::string>& labels, double longest = kSvgLongestLabel);
+
+// The labels above columns: upright where each is as narrow as its column, slanted otherwise.
+class SvgColumnLabels {
+ public:
+  SvgColumnLabels(std::vector<std::string> labels, double column, double longest = kSvgLongestLabel);
+  double height() const;
+  // How far they reach to the right of the first column's left edge.
+  double reach() const;
+  // Standing on (left, bottom).
+  std::string draw(double left, double bottom) const;
+
+ private:
+  double middle(std::size_t column) const { return (static_cast<double>(column) + 0.5) * column_; }
+  std::vector<std::string> labels_;
+  double column_, longest_;
+  bool slanted_;
+};
+
 // A picture's title at the top, and how wide the picture must be for it. Nothing for an empty one.
+inline constexpr double kSvgTitleHeight = 28;
 std::string svg_title(const std::string& title);
 double svg_title_width(const std::string& title);
 // For those who listen: which column each row of weights [rows, columns] looks at most.
 std::string svg_described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                           const Tensor& weights);
-// The scale of weight_colour, from 0 to the weight of its lightest colour.
-inline constexpr double kSvgScaleWidth = 188;
-std::string svg_scale(double x, double y, double largest);
+// The scale of weight_colour, from 0 to the weight of its lightest colour, and what it measures.
+inline constexpr double kSvgScaleWidth = 188, kSvgScaleHeight = 44;
+std::string svg_scale(double x, double y, double largest, std::string_view what = "weight");
 
 // The beginning of a file: size, label for those who listen, and the styles of text (13 px), .title and .axis. They
 // take the middle grey that can be read on light and on dark pages. `styles` are added to them.

@@ -12,7 +12,7 @@ const RegisterJob classification{{.name = "classification",
                                   .inputs = {{.name = "document", .kind = Kind::document, .help = "documents"}},
                                   .output = {.name = "label", .kind = Kind::label, .help = "their labels"},
                                   .columns = {"label", "document"},
-                                  .metrics = {accuracy_metric()},
+                                  .metrics = {accuracy_metric(), macro_f1_metric()},
                                   .system = "han",
                                   .example = {"The food was cold . I would not go there again ."},
                                   .training = {{"vocabulary", "tokens"},
@@ -24,7 +24,8 @@ const RegisterJob classification{{.name = "classification",
                                                {"learning-rate", "0.001"},
                                                {"label-smoothing", "0"},
                                                {"lazy", "true"},
-                                               {"patience", "3"}}}};
+                                               {"patience", "3"}},
+                                  .report = label_report}};
 
 }  // namespace
 }  // namespace heed

@@ -13,7 +13,7 @@ const RegisterJob entailment{{.name = "entailment",
                                          {.name = "hypothesis", .kind = Kind::text, .help = "hypotheses"}},
                               .output = {.name = "label", .kind = Kind::label, .help = "their labels"},
                               .columns = {"label", "premise", "hypothesis"},
-                              .metrics = {accuracy_metric()},
+                              .metrics = {accuracy_metric(), macro_f1_metric()},
                               .system = "rocktaschel",
                               .example = {"A man plays a guitar on a stage .", "Somebody makes music ."},
                               .training = {{"vocabulary", "tokens"},
@@ -26,7 +26,8 @@ const RegisterJob entailment{{.name = "entailment",
                                            {"learning-rate", "0.001"},
                                            {"label-smoothing", "0"},
                                            {"lazy", "true"},
-                                           {"patience", "5"}}}};
+                                           {"patience", "5"}},
+                              .report = label_report}};
 
 }  // namespace
 }  // namespace heed

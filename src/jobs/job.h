@@ -10,6 +10,7 @@
 
 #include "heed/data/sample.h"
 #include "heed/data/samples.h"
+#include "heed/metrics/bootstrap.h"
 #include "heed/models/system.h"
 
 // A job is a declaration: what is read, what is given, how it is measured. One file registers it, and the command line,
@@ -43,6 +44,8 @@ struct Metric {
   int digits = 2;  // behind the point, in tables
   // The best output of each sample against the sample's own.
   std::function<double(std::span<const std::string> outputs, std::span<const Sample> samples)> measure;
+  // The same for any choice of the samples; with it the metric has intervals.
+  std::function<ScoreOfSamples(std::span<const std::string> outputs, std::span<const Sample> samples)> by_samples = {};
 };
 
 // A corpus that needs nothing, and the small training on it that `heed demo` shows.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/base/spelling.h"
 #include "heed/data/text_file.h"
 #include "heed/trace/merge.h"
 
@@ -14,6 +15,26 @@ namespace {
 constexpr std::size_t kTracesAtOnce = 256;
 
 double information(double probability) { return probability > 0 ? -probability * std::log(probability) : 0; }
+
+// The samples whose right outputs the model can be asked about: all but those with labels that it does not know.
+std::vector<Sample> known_samples(const Runner& runner, const TestSet& test, UnknownLabels unknown) {
+  if (!runner.job().gives_label()) return test.samples;
+  const std::vector<std::string>& labels = runner.bundle().codes.labels;
+  std::vector<Sample> known;
+  for (std::size_t i = 0; i < test.samples.size(); ++i) {
+    const std::string& label = test.samples[i].outputs.front();
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) {
+      known.push_back(test.samples[i]);
+      continue;
+    }
+    const std::string place = test.places.empty()
+                                  ? fmt::format("sample {}", i + 1)
+                                  : fmt::format("{}, line {}", test.places[i].file, test.places[i].line);
+    require(unknown == UnknownLabels::count, "{}: the model {} has no label {}{}", place, runner.name(), label,
+            did_you_mean(label, labels));
+  }
+  return known;
+}
 
 // Entropy and alignment error of the model on the right outputs.
 void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
@@ -58,7 +79,10 @@ void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold) {
   TestSet test;
   Samples samples(files, job.sample_columns());
-  for (Sample sample; samples.next(sample);) test.samples.push_back(std::move(sample));
+  for (Sample sample; samples.next(sample);) {
+    test.samples.push_back(std::move(sample));
+    test.places.push_back(samples.place());
+  }
   samples.report().require_paired();
   require(!test.samples.empty(), "{}: there is no usable sample in it: {}", files.files.front(),
           samples.report().text());
@@ -79,8 +103,10 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
   return test;
 }
 
-Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options) {
+Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options, UnknownLabels unknown) {
   Quality quality;
+  const std::vector<Sample> known = known_samples(runner, test, unknown);
+  quality.unknown_labels = static_cast<Index>(test.samples.size() - known.size());
   const auto began = std::chrono::steady_clock::now();
   for (std::vector<Result>& best : runner.run(test.samples, options))
     quality.outputs.push_back(std::move(best.front()));
@@ -94,7 +120,7 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
 
   double log_probability = 0;
   Index words = 0;
-  for (const SampleScore& score : runner.score(test.samples, options.limits, options.search.batch)) {
+  for (const SampleScore& score : runner.score(known, options.limits, options.search.batch)) {
     log_probability += score.log_probability;
     words += score.words;
   }

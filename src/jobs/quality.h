@@ -14,13 +14,18 @@ namespace heed {
 // Samples with the right outputs, and the right word alignments if they are known: of labels the words that decide.
 struct TestSet {
   std::vector<Sample> samples;
-  std::vector<AlignmentLinks> gold;  // as gold_share reads them; empty: not known
-  std::string report = {};           // what was left out; empty if nothing was
+  std::vector<Samples::Place> places = {};  // of each sample; empty where they come from no file
+  std::vector<AlignmentLinks> gold;         // as gold_share reads them; empty: not known
+  std::string report = {};                  // what was left out; empty if nothing was
 };
 
 // `gold` (Pharaoh's form, counted from 0) may be empty. Files of unequal length, or without a usable sample, are an
 // Error.
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
+
+// What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
+// wrong and is left out of the cross-entropy.
+enum class UnknownLabels { refuse, count };
 
 struct Quality {
   std::vector<Result> outputs;                            // the best of each sample
@@ -30,10 +35,12 @@ struct Quality {
   std::optional<GoldShare> gold;                          // the same of labels: weight on the words that decide
   std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
   double samples_per_second = 0;  // of running
+  Index unknown_labels = 0;       // samples whose right label the model does not know
 };
 
 // Alignments are measured where the model reads the right outputs, since gold alignments are about these.
-Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options = {});
+Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& options = {},
+                        UnknownLabels unknown = UnknownLabels::refuse);
 
 // The mean over output words of the entropy, in nats, of where the model looked: the input's words, and the end, which
 // has what is missing from a row.

@@ -67,6 +67,7 @@ std::vector<EvaluatedAlignment> evaluate_alignments(const TextEvaluationOptions&
 // Everything that texts are measured against.
 struct Measures {
   const TextEvaluationOptions& options;
+  const std::vector<TextMetric>& metrics;
   std::vector<std::vector<std::string>> references;  // all of each sentence
   std::vector<std::string> sources;                  // empty if not given
 
@@ -81,6 +82,10 @@ struct Measures {
     std::vector<Index> lengths;
     for (const std::string& line : sources) lengths.push_back(static_cast<Index>(split_words(line).size()));
     if (!lengths.empty()) system.by_length = bleu_by_length(lengths, system.sentences, options.bucket, options.bleu);
+    for (const TextMetric& metric : metrics) {
+      const ScoreOfSamples score = metric.by_samples(lines, references);
+      system.measured.push_back({score, bootstrap_interval(score, lines.size(), options.draws), {}});
+    }
     return system;
   }
 };
@@ -131,6 +136,31 @@ std::string models_text(const std::vector<EvaluatedTexts>& systems, std::size_t 
   return text;
 }
 
+// The metrics that were asked for, with their intervals.
+std::string measured_text(const TextEvaluation& evaluation) {
+  const std::vector<EvaluatedTexts>& systems = evaluation.systems;
+  const std::size_t width = widest_name(systems, 6);
+  std::size_t title = 6;
+  for (const TextMetric& metric : evaluation.metrics) title = std::max(title, metric.title.size());
+  std::string text =
+      fmt::format("{:<{}}  {:<{}}   score  in 95 % of {} draws\n", "system", width, "metric", title, evaluation.draws);
+  std::string tests;
+  for (const EvaluatedTexts& system : systems)
+    for (std::size_t i = 0; i < system.measured.size(); ++i) {
+      const TextMetric& metric = evaluation.metrics[i];
+      const auto& [score, interval, against_first] = system.measured[i];
+      text += fmt::format("{:<{}}  {:<{}}  {:6.{}f}  {:.{}f} .. {:.{}f}\n", system.name, width, metric.title, title,
+                          interval.score, metric.digits, interval.low, metric.digits, interval.high, metric.digits);
+      if (against_first)
+        tests += fmt::format("{:<{}}  {}\n", system.name, width, written(*against_first, metric.title, metric.digits));
+    }
+  for (std::size_t i = 0; i < evaluation.metrics.size(); ++i)
+    text += fmt::format("{:<{}}  {}\n", evaluation.metrics[i].title, title, evaluation.signatures[i]);
+  if (!tests.empty())
+    text += fmt::format("\nAgainst {}, by {} paired draws:\n{}", systems[0].name, evaluation.draws, tests);
+  return text + models_text(systems, width);
+}
+
 std::string systems_text(const TextEvaluation& evaluation) {
   const std::vector<EvaluatedTexts>& systems = evaluation.systems;
   const std::size_t width = widest_name(systems, 6);
@@ -145,13 +175,10 @@ std::string systems_text(const TextEvaluation& evaluation) {
   }
   text += fmt::format("{:<{}}  {}\n{}  {}\n", "BLEU", chrf.size(), evaluation.bleu_signature, chrf,
                       evaluation.chrf_signature);
-  if (evaluation.draws > 0) {
+  if (evaluation.significance) {
     text += fmt::format("\nAgainst {}, by {} paired draws:\n", systems[0].name, evaluation.draws);
-    for (std::size_t k = 1; k < systems.size(); ++k) {
-      const PairedBootstrap& test = *systems[k].against_first;
-      text += fmt::format("{:<{}}  {:+.2f} BLEU, 95 % within {:+.2f} .. {:+.2f}, p = {:.4f}\n", systems[k].name, width,
-                          test.difference, test.low, test.high, test.p_value);
-    }
+    for (std::size_t k = 1; k < systems.size(); ++k)
+      text += fmt::format("{:<{}}  {}\n", systems[k].name, width, written(*systems[k].against_first, "BLEU"));
   }
   text += models_text(systems, width);
   if (systems[0].by_length.empty()) return text;
@@ -179,6 +206,22 @@ std::string alignments_text(const std::vector<EvaluatedAlignment>& alignments) {
   return text;
 }
 
+nlohmann::ordered_json json_of(const PairedBootstrap& test) {
+  return {{"difference", test.difference}, {"low", test.low}, {"high", test.high}, {"p_value", test.p_value}};
+}
+
+void test_against(const EvaluatedTexts& first, EvaluatedTexts& system, const TextEvaluationOptions& options) {
+  const std::size_t count = first.sentences.size();
+  const auto bleu_of = [&options](const EvaluatedTexts& texts) {
+    return score_of_sums(texts.sentences, [&options](const BleuCounts& sum) { return bleu(sum, options.bleu).score; });
+  };
+  if (system.measured.empty())
+    system.against_first = paired_bootstrap(bleu_of(first), bleu_of(system), count, options.draws);
+  for (std::size_t i = 0; i < system.measured.size(); ++i)
+    system.measured[i].against_first =
+        paired_bootstrap(first.measured[i].score, system.measured[i].score, count, options.draws);
+}
+
 void check(const TextEvaluationOptions& options) {
   const std::size_t systems = options.outputs.size() + options.models.size();
   require(systems > 0 || !options.alignments.empty(),
@@ -193,6 +236,7 @@ void check(const TextEvaluationOptions& options) {
   require(options.gold.empty() || !options.alignments.empty() || !options.models.empty(),
           "[evaluate] --alignment and --gold go together");
   require(!options.significance || systems > 1, "[evaluate] --significance compares at least two translations");
+  require(options.metrics.empty() || systems > 0, "[evaluate] --metrics are about translations; there are none");
 }
 
 }  // namespace
@@ -201,6 +245,13 @@ TextEvaluation evaluate_texts(const TextEvaluationOptions& options, const std::s
                               const Runner::Warn& warn) {
   check(options);
   TextEvaluation evaluation;
+  evaluation.draws = options.draws;
+  evaluation.significance = options.significance;
+  for (const std::string& name : options.metrics) {
+    evaluation.metrics.push_back(
+        text_metric_named(name, {options.bleu, options.chrf, options.rouge, options.fold_phones}));
+    evaluation.signatures.push_back(evaluation.metrics.back().signature(options.references.size()) + version);
+  }
   evaluation.bleu_signature = bleu_signature(options.references.size(), options.bleu) + version;
   evaluation.chrf_signature = chrf_signature(options.references.size(), options.chrf) + version;
   evaluation.chrf_name = chrf_name(options.chrf);
@@ -208,7 +259,7 @@ TextEvaluation evaluate_texts(const TextEvaluationOptions& options, const std::s
   evaluation.alignments = evaluate_alignments(options, gold);
   if (options.references.empty()) return evaluation;
   const NamedLines first = read_lines(options.references.front());
-  Measures measures{options, {}, {}};
+  Measures measures{options, evaluation.metrics, {}, {}};
   for (const std::string& line : first.lines) measures.references.push_back({line});
   for (std::size_t k = 1; k < options.references.size(); ++k) {
     const NamedLines other = read_lines_like(options.references[k], first);
@@ -226,41 +277,45 @@ TextEvaluation evaluate_texts(const TextEvaluationOptions& options, const std::s
   }
   for (const std::string& folder : options.models)
     evaluate_model(folder, named(folder), measures, gold, warn, evaluation);
-  if (options.significance) evaluation.draws = options.draws;
   for (std::size_t k = 1; options.significance && k < systems.size(); ++k)
-    systems[k].against_first =
-        paired_bootstrap(systems[0].sentences, systems[k].sentences, options.draws, 1, options.bleu);
+    test_against(systems[0], systems[k], options);
   return evaluation;
 }
 
 std::string TextEvaluation::text() const {
-  std::string text = systems.empty() ? "" : systems_text(*this);
+  std::string text = systems.empty() ? "" : metrics.empty() ? systems_text(*this) : measured_text(*this);
   if (!systems.empty() && !alignments.empty()) text += "\n";
   return alignments.empty() ? text : text + alignments_text(alignments);
 }
 
 std::string TextEvaluation::json() const {
   nlohmann::ordered_json json;
-  if (!systems.empty()) {
+  for (std::size_t i = 0; i < metrics.size(); ++i) json["signatures"][metrics[i].name] = signatures[i];
+  if (!systems.empty() && metrics.empty()) {
     json["bleu_signature"] = bleu_signature;
     json["chrf_signature"] = chrf_signature;
     json["chrf_name"] = chrf_name;
   }
   for (const EvaluatedTexts& system : systems) {
-    nlohmann::ordered_json each = {{"name", system.name},
-                                   {"bleu", system.bleu.score},
-                                   {"precisions", system.bleu.precisions},
-                                   {"brevity_penalty", system.bleu.brevity_penalty},
-                                   {"length_ratio", length_ratio(system.bleu)},
-                                   {"chrf", system.chrf}};
+    nlohmann::ordered_json each = {{"name", system.name}};
+    if (metrics.empty())
+      each.update({{"bleu", system.bleu.score},
+                   {"precisions", system.bleu.precisions},
+                   {"brevity_penalty", system.bleu.brevity_penalty},
+                   {"length_ratio", length_ratio(system.bleu)},
+                   {"chrf", system.chrf}});
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const auto& [score, interval, against_first] = system.measured[i];
+      nlohmann::ordered_json& one = each[metrics[i].name];
+      one = {{"score", interval.score}, {"low", interval.low}, {"high", interval.high}};
+      if (against_first) one["against_first"] = json_of(*against_first);
+    }
     if (const auto& model = system.model) {
       each["perplexity"] = model->perplexity;
       each["sentences_per_second"] = model->samples_per_second;
       each["words_per_second"] = model->words_per_second;
     }
-    if (const auto& test = system.against_first)
-      each["against_first"] = {
-          {"difference", test->difference}, {"low", test->low}, {"high", test->high}, {"p_value", test->p_value}};
+    if (const auto& test = system.against_first) each["against_first"] = json_of(*test);
     for (const LengthBucket& bucket : system.by_length)
       each["by_length"].push_back({{"shortest", bucket.shortest},
                                    {"longest", bucket.longest},

@@ -9,17 +9,21 @@
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/by_length.h"
-#include "heed/metrics/chrf.h"
+#include "heed/metrics/text_metrics.h"
 
 namespace heed {
 
-// Texts that models or others wrote, against right ones: BLEU, chrF, significance, by length; and word alignments.
+// Texts that models or others wrote, against right ones: BLEU and chrF, significance, by length, or other metrics with
+// their intervals; and word alignments.
 struct TextEvaluationOptions {
   std::vector<std::string> outputs, models, references, names, alignments;  // files; of models folders
   std::string source, gold;
   Index bucket = 10, gold_first = 0, alignment_first = 0, draws = 1000;
+  std::vector<std::string> metrics;  // of metrics/text_metrics.h; none: BLEU and chrF in all their parts
   BleuOptions bleu;
   ChrfOptions chrf;
+  RougeOptions rouge;
+  bool fold_phones = false;
   bool significance = false;
   RunOptions run;
   int threads = 0;
@@ -31,6 +35,13 @@ struct EvaluatedModel {
   double samples_per_second = 0, words_per_second = 0;
 };
 
+// By one of the metrics that were asked for.
+struct MeasuredTexts {
+  ScoreOfSamples score;
+  ScoreInterval interval;
+  std::optional<PairedBootstrap> against_first;  // of all systems but the first
+};
+
 struct EvaluatedTexts {
   std::string name;
   std::vector<BleuCounts> sentences;
@@ -39,6 +50,7 @@ struct EvaluatedTexts {
   std::vector<LengthBucket> by_length;           // with a source
   std::optional<PairedBootstrap> against_first;  // of all but the first
   std::optional<EvaluatedModel> model;
+  std::vector<MeasuredTexts> measured;  // by each of the evaluation's metrics
 };
 
 struct EvaluatedAlignment {
@@ -49,6 +61,9 @@ struct EvaluatedAlignment {
 struct TextEvaluation {
   std::string bleu_signature, chrf_signature, chrf_name;
   Index draws = 0;
+  bool significance = false;
+  std::vector<TextMetric> metrics = {};      // that were asked for
+  std::vector<std::string> signatures = {};  // of each of them
   std::vector<EvaluatedTexts> systems;
   std::vector<EvaluatedAlignment> alignments;
 

@@ -3,36 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <unordered_map>
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/metrics/ngrams.h"
 
 namespace heed {
 namespace {
 
 constexpr std::size_t kOrder = BleuCounts::kOrder;
 
-// Each n-gram's count; tokens have no spaces in them, so joining with spaces is unambiguous.
-using NGrams = std::unordered_map<std::string, Index>;
-
 std::vector<std::string> tokens_of(std::string_view sentence, const BleuOptions& options) {
   return options.lowercase ? tokenized(lowercased(sentence), options.tokens) : tokenized(sentence, options.tokens);
-}
-
-// counts[n - 1] holds the n-grams.
-std::array<NGrams, kOrder> ngrams_of(const std::vector<std::string>& tokens) {
-  std::array<NGrams, kOrder> counts;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    std::string key;
-    for (std::size_t n = 0; n < kOrder && i + n < tokens.size(); ++n) {
-      if (n > 0) key += ' ';
-      key += tokens[i + n];
-      ++counts[n][key];
-    }
-  }
-  return counts;
 }
 
 struct SmoothingName {
@@ -79,19 +62,15 @@ BleuCounts bleu_counts(std::string_view hypothesis, std::span<const std::string>
     const auto distance = [length](Index other) { return std::abs(other - length); };
     if (!nearest || distance(size) < distance(*nearest) || (distance(size) == distance(*nearest) && size < *nearest))
       nearest = size;
-    const auto found = ngrams_of(words);
-    for (std::size_t n = 0; n < kOrder; ++n)
-      for (const auto& [ngram, count] : found[n]) known[n][ngram] = std::max(known[n][ngram], count);
+    for (std::size_t n = 0; n < kOrder; ++n) keep_most(known[n], count_ngrams(words, n + 1));
   }
   counts.reference_length = *nearest;
 
-  const auto own = ngrams_of(tokens);
-  for (std::size_t n = 0; n < kOrder; ++n)
-    for (const auto& [ngram, count] : own[n]) {
-      counts.total[n] += count;
-      if (const auto place = known[n].find(ngram); place != known[n].end())
-        counts.matches[n] += std::min(count, place->second);
-    }
+  for (std::size_t n = 0; n < kOrder; ++n) {
+    const NGrams own = count_ngrams(tokens, n + 1);
+    counts.total[n] = total_of(own);
+    counts.matches[n] = shared_ngrams(own, known[n]);
+  }
   return counts;
 }
 

@@ -1,6 +1,7 @@
 #include "heed/metrics/bootstrap.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -10,44 +11,64 @@
 namespace heed {
 namespace {
 
-BleuCounts sum_of(std::span<const BleuCounts> list) {
-  BleuCounts sum;
-  for (const BleuCounts& each : list) sum += each;
-  return sum;
+// A score of each draw, sorted.
+std::vector<double> scores_of_draws(const ScoreOfSamples& score, std::size_t count, Index draws, std::uint64_t seed) {
+  require(count > 0, "[bootstrap] there is no sample to draw from");
+  require(draws >= 1, "[bootstrap] at least 1 draw is needed, not {}", draws);
+  std::vector<double> scores(static_cast<std::size_t>(draws));
+  parallel_for(draws, 64, [&](Index begin, Index end) {
+    std::vector<std::size_t> chosen(count);
+    for (Index draw = begin; draw < end; ++draw) {
+      RandomSequence random(RandomKey{seed, 0}.derive(static_cast<std::uint64_t>(draw)));
+      for (std::size_t& sample : chosen) sample = random.below(count);
+      scores[static_cast<std::size_t>(draw)] = score(chosen);
+    }
+  });
+  std::ranges::sort(scores);
+  return scores;
+}
+
+double at_share(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + .5)];
 }
 
 }  // namespace
 
-PairedBootstrap paired_bootstrap(std::span<const BleuCounts> first, std::span<const BleuCounts> second, Index draws,
-                                 std::uint64_t seed, const BleuOptions& options) {
-  require(first.size() == second.size() && !first.empty(), "[bootstrap] {} and {} sentences cannot be paired",
-          first.size(), second.size());
-  require(draws >= 1, "[bootstrap] at least 1 draw is needed, not {}", draws);
-  PairedBootstrap result;
-  result.difference = bleu(sum_of(second), options).score - bleu(sum_of(first), options).score;
-
-  std::vector<double> differences(static_cast<std::size_t>(draws));
-  parallel_for(draws, 64, [&](Index begin, Index end) {
-    for (Index draw = begin; draw < end; ++draw) {
-      RandomSequence random(RandomKey{seed, 0}.derive(static_cast<std::uint64_t>(draw)));
-      BleuCounts a, b;
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        const std::uint64_t chosen = random.below(first.size());
-        a += first[chosen];
-        b += second[chosen];
-      }
-      differences[static_cast<std::size_t>(draw)] = bleu(b, options).score - bleu(a, options).score;
-    }
-  });
-  std::ranges::sort(differences);
-  const auto at = [&](double share) {
-    return differences[static_cast<std::size_t>(share * static_cast<double>(draws - 1) + .5)];
+ScoreOfSamples score_of_means(std::vector<double> scores) {
+  return [scores = std::move(scores)](std::span<const std::size_t> samples) {
+    double sum = 0;
+    for (const std::size_t sample : samples) sum += scores[sample];
+    return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
   };
-  result.low = at(.025), result.high = at(.975);
-  const auto turned = std::ranges::count_if(
-      differences, [&](double difference) { return result.difference > 0 ? difference <= 0 : difference >= 0; });
+}
+
+double score_of_all(const ScoreOfSamples& score, std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return score(all);
+}
+
+ScoreInterval bootstrap_interval(const ScoreOfSamples& score, std::size_t count, Index draws, std::uint64_t seed) {
+  const std::vector<double> scores = scores_of_draws(score, count, draws, seed);
+  return {score_of_all(score, count), at_share(scores, .025), at_share(scores, .975)};
+}
+
+PairedBootstrap paired_bootstrap(const ScoreOfSamples& first, const ScoreOfSamples& second, std::size_t count,
+                                 Index draws, std::uint64_t seed) {
+  const ScoreOfSamples difference = [&](std::span<const std::size_t> samples) {
+    return second(samples) - first(samples);
+  };
+  const std::vector<double> differences = scores_of_draws(difference, count, draws, seed);
+  PairedBootstrap result{score_of_all(difference, count), at_share(differences, .025), at_share(differences, .975), 1};
+  const auto turned =
+      std::ranges::count_if(differences, [&](double each) { return result.difference > 0 ? each <= 0 : each >= 0; });
   result.p_value = (1 + static_cast<double>(turned)) / (1 + static_cast<double>(draws));
   return result;
+}
+
+std::string written(const PairedBootstrap& test, const std::string& metric, int digits) {
+  return fmt::format("{:+.{}f} {}, 95 % within {:+.{}f} .. {:+.{}f}, p = {:.4f}", test.difference, digits, metric,
+                     test.low, digits, test.high, digits, test.p_value);
 }
 
 }  // namespace heed

@@ -1,16 +1,14 @@
 #include "heed/metrics/chrf.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
+#include "heed/metrics/ngrams.h"
 #include "heed/metrics/tokens.h"
 
 namespace heed {
 namespace {
-
-using NGrams = std::unordered_map<std::string, Index>;
 
 bool ascii_punctuation(char c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -35,16 +33,6 @@ std::vector<std::string_view> words_and_marks(std::string_view text) {
   return result;
 }
 
-NGrams ngrams_of(const std::vector<std::string_view>& parts, std::size_t n, std::string_view between) {
-  NGrams counts;
-  for (std::size_t i = 0; i + n <= parts.size(); ++i) {
-    std::string key(parts[i]);
-    for (std::size_t k = 1; k < n; ++k) key.append(between).append(parts[i + k]);
-    ++counts[key];
-  }
-  return counts;
-}
-
 // One map per order.
 std::vector<NGrams> all_ngrams(std::string_view sentence, const ChrfOptions& options) {
   const std::string text = options.lowercase ? lowercased(sentence) : std::string(sentence);
@@ -52,9 +40,9 @@ std::vector<NGrams> all_ngrams(std::string_view sentence, const ChrfOptions& opt
   for (const Character& character : Characters(text))
     if (options.white_space || !is_white_space(character.code)) characters.push_back(character.bytes);
   std::vector<NGrams> orders;
-  for (std::size_t n = 1; n <= options.characters; ++n) orders.push_back(ngrams_of(characters, n, ""));
+  for (std::size_t n = 1; n <= options.characters; ++n) orders.push_back(count_ngrams(characters, n, ""));
   const std::vector<std::string_view> words = words_and_marks(text);
-  for (std::size_t n = 1; n <= options.words; ++n) orders.push_back(ngrams_of(words, n, " "));
+  for (std::size_t n = 1; n <= options.words; ++n) orders.push_back(count_ngrams(words, n));
   return orders;
 }
 
@@ -62,13 +50,8 @@ ChrfCounts compare(const std::vector<NGrams>& hypothesis, const std::vector<NGra
   ChrfCounts counts;
   for (std::size_t n = 0; n < hypothesis.size(); ++n) {
     ChrfCounts::Order& order = counts.orders.emplace_back();
-    for (const auto& [ngram, count] : reference[n]) order.reference += count;
     if (reference[n].empty()) continue;  // what the reference is too short for counts for nobody
-    for (const auto& [ngram, count] : hypothesis[n]) {
-      order.hypothesis += count;
-      if (const auto place = reference[n].find(ngram); place != reference[n].end())
-        order.matches += std::min(count, place->second);
-    }
+    order = {total_of(hypothesis[n]), total_of(reference[n]), shared_ngrams(hypothesis[n], reference[n])};
   }
   return counts;
 }

@@ -34,6 +34,17 @@ fails 1 'it can take --by-length or --json' evaluate -r ref --source source --by
 "$heed" evaluate -r ref good bad --json >output
 expect 'JSON' '"name": "good"' '"name": "bad"' '"brevity_penalty": 1.0' '"chrf_name": "chrF2"'
 
+# Other metrics. The numbers are those of rouge-score, jiwer and pycocoevalcap.
+printf '%s\n' 'the cat sat on the mat' 'seven one three two' >right
+printf '%s\n' 'the cat is on the mat' 'seven three two' >said
+"$heed" evaluate -r right said --metrics rouge1,rougeL,wer,cer >output
+expect 'metrics' 'in 95 % of 1000 draws' 'ROUGE-1   84.52' 'ROUGE-L   84.52' 'WER       20.00' \
+  'nrefs:1|case:lc|tok:rouge-score|stem:no|refs:best|bytes:all|version:heed-' 'nrefs:1|case:mixed|unit:char|refs:best|version:heed-'
+"$heed" evaluate -r right said right --metrics wer --metrics bleu --significance --draws 200 --json >output
+expect 'metrics as JSON' '"wer": {' '"score": 20.0' '"against_first": {' '"difference": -20.0' '"signatures": {' '"bleu": "nrefs:1|'
+"$heed" evaluate -r right -r said --metrics rouge1 --stem --bytes 75 --pooled said >output
+expect 'options of ROUGE' 'nrefs:2|case:lc|tok:rouge-score|stem:porter|refs:pooled|bytes:75'
+
 printf '%s\n' '1-1 2-2 2?3 3p3' >gold
 printf '%s\n' '0-0 1-2 3-3' >links
 "$heed" evaluate --alignment links --gold gold --gold-first 1 >output
@@ -48,6 +59,8 @@ fails 1 'links, line 1: [alignment]' evaluate -a links --gold links --alignment-
 fails 1 '--alignment and --gold go together' evaluate -a links
 fails 1 '--by-length needs --source' evaluate -r ref good --by-length x.svg
 fails 1 'there is no tokeniser 13b; did you mean 13a?' evaluate -r ref good --tokenize 13b
+fails 1 'there is no metric rogue1; did you mean rouge1?' evaluate -r ref good --metrics rogue1
+fails 1 '--metrics are about translations' evaluate -a links --gold gold --gold-first 1 --metrics wer
 fails 1 'compares at least two' evaluate -r ref good --significance
 fails 1 'give translations with --reference' evaluate
 fails 2 '--refrence' evaluate --refrence ref good

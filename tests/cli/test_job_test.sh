@@ -49,7 +49,23 @@ expect 'another spelling' 'light'
 with_job run model light1.pgm --n-best 2 --json >output 2>/dev/null
 expect 'run' '{"image":"light1.pgm","label":"light","probability":0.9' '"n_best":[{"label":"light"' '{"label":"dark","probability":'
 with_job evaluate --model model --data list.tsv >output 2>/dev/null
-expect 'evaluate' 'accuracy' '100.00' 'cross-entropy'
+expect 'evaluate' 'accuracy  macro-F1  micro-F1  cross-entropy' '100.00' 'In 95 % of 1000 draws of the samples:' \
+  'accuracy 100.00 .. 100.00, macro-F1 100.00 .. 100.00' '   precision    recall  f1-score   support' \
+  '        dark       1.00      1.00      1.00        12' 'weighted avg       1.00      1.00      1.00        24'
+printf '%s\n' $'dark\tdark1.pgm' $'light\tdark2.pgm' $'light\tlight1.pgm' $'lihgt\tlight2.pgm' >wrong.tsv
+with_job evaluate --model model --data wrong.tsv --unknown-labels count --confusion drawn.svg >output 2>said
+expect 'wrong labels' '50.00' '        dark       0.50      1.00      0.67         1' '       lihgt       0.00      0.00      0.00         1'
+grep -q '1 samples have labels that model does not know' said || fault 'unknown labels are not told of'
+grep -q 'true light, predicted dark: 1 of 2 (50.0 %)' drawn.svg || fault 'the confusions are not drawn'
+with_job evaluate --model model --data wrong.tsv --unknown-labels count --confusion drawn.png --json >output 2>said
+expect 'JSON' '"macro-f1": 38.88' '"unknown_labels": 1' '"intervals": {' '"label": "lihgt"'
+[ "$(head -c 4 drawn.png | tail -c 3)" = PNG ] || fault 'the confusions are no PNG'
+with_job evaluate --model model --model model --data list.tsv --significance --draws 100 >output 2>said
+expect 'two models' 'Against model, by 100 paired draws:' '+0.00 accuracy, 95 % within +0.00 .. +0.00, p = 1.0000'
+fails_with_job 1 'wrong.tsv, line 4: the model model has no label lihgt; did you mean light?' evaluate --model model --data wrong.tsv
+fails_with_job 1 'drawn.txt: a drawing'"'"'s name ends in .svg or .png' evaluate --model model --data list.tsv --confusion drawn.txt
+fails_with_job 1 '--confusion is about labels' evaluate -r list.tsv list.tsv --confusion drawn.svg
+fails_with_job 2 '--unknown-labels' evaluate --model model --data list.tsv --unknown-labels maybe
 with_job score --model model --data list.tsv --summary >output
 expect 'score' '24 samples, 24 labels, log-probability -'
 with_job explain model light1.pgm --json >output

@@ -125,9 +125,10 @@ const RegisterJob job{{.name = "shading",
                        .inputs = {{.name = "image", .kind = Kind::image, .help = "images", .features = regions_of}},
                        .output = {.name = "label", .kind = Kind::label, .help = "their labels"},
                        .columns = {"label", "image"},
-                       .metrics = {accuracy_metric()},
+                       .metrics = {accuracy_metric(), macro_f1_metric(), micro_f1_metric()},
                        .system = "shades",
-                       .training = {{"batch-samples", "16"}, {"smoothing", "0"}}}};
+                       .training = {{"batch-samples", "16"}, {"smoothing", "0"}},
+                       .report = label_report}};
 
 }  // namespace
 }  // namespace heed::test

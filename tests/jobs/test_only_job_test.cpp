@@ -7,7 +7,9 @@
 
 #include "heed/base/file.h"
 #include "heed/base/random.h"
+#include "heed/jobs/job_metrics.h"
 #include "heed/jobs/quality.h"
+#include "heed/jobs/sample_evaluation.h"
 #include "heed/jobs/training.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
@@ -103,11 +105,58 @@ TEST_F(TestOnlyJobTest, LearnsWhatItIsShown) {
   EXPECT_EQ(model.bundle().chooser, model.bundle().model.get());
   EXPECT_EQ(model.bundle().writer, nullptr);
   const Quality quality = measure_quality(model, test_set());
-  ASSERT_EQ(quality.metrics.size(), 1u);
+  ASSERT_EQ(quality.metrics.size(), 3u);
   EXPECT_EQ(quality.metrics.front().first->name, "accuracy");
   EXPECT_GT(quality.metrics.front().second, 90);  // percent; chance is 33
   EXPECT_LT(quality.cross_entropy, 0.5);          // chance is 1.1
   EXPECT_FALSE(quality.alignment);
+}
+
+TEST_F(TestOnlyJobTest, ALabelThatTheModelDoesNotKnowIsRefusedOrWrong) {
+  write_file(file("more.tsv"), "black\ttest0.pgm\ndusk\ttest1.pgm\nlamb\ttest2.pgm\nlamp\ttest2.pgm\n");
+  Runner model = runner();
+  const TestSet test = read_test_set(model.job(), {.files = {file("more.tsv")}});
+  EXPECT_EQ(message_of([&] { measure_quality(model, test); }),
+            file("more.tsv") + ", line 3: the model model has no label lamb; did you mean lamp?");
+  const Quality quality = measure_quality(model, test, {}, UnknownLabels::count);
+  EXPECT_EQ(quality.unknown_labels, 1);
+  EXPECT_EQ(quality.metrics[0].second, 75);
+  EXPECT_NEAR(quality.metrics[1].second, 100 * (1 + 1 + 2.0 / 3 + 0) / 4, 1e-9);  // the lamb is a class of its own
+  EXPECT_LT(quality.cross_entropy, 0.5);                                          // of the other three
+}
+
+TEST_F(TestOnlyJobTest, IsEvaluatedWithIntervalsAndAReport) {
+  SampleEvaluationOptions options{.models = {file("model"), file("model")},
+                                  .files = [](const Job&) { return SampleFiles{.files = {file("test.tsv")}}; },
+                                  .draws = 200,
+                                  .significance = true,
+                                  .threads = 1};
+  const auto warn = [](const std::string& line) { ADD_FAILURE() << line; };
+  const SampleEvaluation evaluation = evaluate_samples(options, warn);
+  ASSERT_EQ(evaluation.models.size(), 2u);
+  const EvaluatedSamples &first = evaluation.models[0], &second = evaluation.models[1];
+  ASSERT_EQ(first.resampled.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(first.resampled[i].interval->score, first.quality.metrics[i].second);
+    EXPECT_LE(first.resampled[i].interval->low, first.quality.metrics[i].second);
+    EXPECT_GE(first.resampled[i].interval->high, first.quality.metrics[i].second);
+    EXPECT_FALSE(first.resampled[i].against_first);
+    EXPECT_EQ(second.resampled[i].against_first->difference, 0);  // the same model
+    EXPECT_EQ(second.resampled[i].against_first->p_value, 1);
+  }
+  std::vector<std::string> outputs;
+  for (const Result& output : first.quality.outputs) outputs.push_back(output.text);
+  EXPECT_EQ(first.report, label_report(outputs, test_set().samples));
+  EXPECT_NE(evaluation.text().find("\n" + file("model") + "\n" + first.report), std::string::npos);
+  options.confusion = true;
+  EXPECT_EQ(message_of([&] { evaluate_samples(options, warn); }), "[evaluate] --confusion draws one model, not 2");
+  options.models.pop_back();
+  EXPECT_EQ(message_of([&] { evaluate_samples(options, warn); }),
+            "[evaluate] --significance compares at least two models, by at least one of --draws");
+  options.significance = false, options.draws = 0;
+  const SampleEvaluation plain = evaluate_samples(options, warn);
+  EXPECT_EQ(plain.text().find("95 %"), std::string::npos);
+  EXPECT_NE(plain.draw_confusion().find("true black, predicted black: 16 of 16"), std::string::npos);
 }
 
 TEST_F(TestOnlyJobTest, AnswersWithLabelsBestFirst) {

@@ -77,7 +77,7 @@ TEST(TrainingOptions, DefaultsAreTheJobsThenTheSystemsThenTheGiven) {
   EXPECT_EQ(plan.training.longest, 400);          // of the job
   EXPECT_EQ(plan.training.schedule, "plateau");   // of the system
   EXPECT_EQ(plan.training.learning_rate, 0.002);  // of the system
-  EXPECT_EQ(plan.training.metrics, "chrf,cross-entropy");
+  EXPECT_EQ(plan.training.metrics, "rougeL,cross-entropy");
   TrainingPlan given =
       plan_training({flag("job", "summarisation"), flag("joint-vocabulary", "false"), flag("schedule", "constant")});
   EXPECT_FALSE(given.training.joint_vocabulary);

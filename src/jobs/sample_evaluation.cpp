@@ -1,0 +1,154 @@
+#include "heed/jobs/sample_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "heed/base/error.h"
+#include "heed/explain/confusion_svg.h"
+#include "heed/jobs/job_metrics.h"
+
+namespace heed {
+namespace {
+
+EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptions& options, const Runner::Warn& warn) {
+  Runner runner({folder}, options.threads, warn);
+  const Job& job = runner.job();
+  require(!options.confusion || job.gives_label(), "[evaluate] --confusion is about labels; {} gives {} ({})", folder,
+          job.output.name, name_of(job.output.kind));
+  const TestSet test = read_test_set(job, options.files(job), options.gold);
+  if (!test.report.empty()) warn(test.report);
+  EvaluatedSamples model{
+      folder, &job, test.samples.size(), measure_quality(runner, test, options.run, options.unknown_labels), {},
+      {},     {}};
+  if (const Index unknown = model.quality.unknown_labels; unknown > 0)
+    warn(fmt::format("{} samples have labels that {} does not know: they count as wrong, and have no cross-entropy",
+                     unknown, folder));
+  std::vector<std::string> outputs;
+  for (const Result& output : model.quality.outputs) outputs.push_back(output.text);
+  for (const Metric& metric : job.metrics) {
+    if (!metric.by_samples) continue;
+    auto& each = model.resampled.emplace_back(
+        EvaluatedSamples::Resampled{&metric, metric.by_samples(outputs, test.samples), {}, {}});
+    if (options.draws > 0) each.interval = bootstrap_interval(each.score, outputs.size(), options.draws);
+  }
+  if (job.report) model.report = job.report(outputs, test.samples);
+  if (job.gives_label()) model.labels = label_pairs(outputs, test.samples);
+  return model;
+}
+
+void test_against(const EvaluatedSamples& first, EvaluatedSamples& model, Index draws) {
+  require(first.job == model.job && first.samples == model.samples,
+          "[evaluate] {} and {} cannot be compared: they are for different jobs", first.name, model.name);
+  for (std::size_t i = 0; i < model.resampled.size(); ++i)
+    model.resampled[i].against_first =
+        paired_bootstrap(first.resampled[i].score, model.resampled[i].score, model.samples, draws);
+}
+
+// Every number of a model: title, name in JSON, value, digits.
+struct Number {
+  std::string title, name;
+  double value;
+  int digits;
+};
+std::vector<Number> numbers_of(const Quality& quality) {
+  std::vector<Number> numbers;
+  for (const auto& [metric, value] : quality.metrics)
+    numbers.push_back({metric->title, metric->name, value, metric->digits});
+  numbers.push_back({"cross-entropy", "cross_entropy", quality.cross_entropy, 3});
+  numbers.push_back({"perplexity", "perplexity", std::exp(quality.cross_entropy), 3});
+  if (quality.alignment) numbers.push_back({"AER", "aer", quality.alignment->error_rate(), 4});
+  if (quality.gold) {
+    numbers.push_back({"gold share", "gold_share", quality.gold->share, 3});
+    numbers.push_back({"if uniform", "uniform_gold_share", quality.gold->uniform, 3});
+  }
+  if (quality.entropy) numbers.push_back({"entropy", "attention_entropy", *quality.entropy, 3});
+  numbers.push_back({"samples/s", "samples_per_second", quality.samples_per_second, 1});
+  return numbers;
+}
+
+std::string intervals_of(const EvaluatedSamples& model) {
+  std::string text;
+  for (const EvaluatedSamples::Resampled& each : model.resampled)
+    if (const auto& interval = each.interval)
+      text += fmt::format("{}{} {:.{}f} .. {:.{}f}", text.empty() ? "" : ", ", each.metric->title, interval->low,
+                          each.metric->digits, interval->high, each.metric->digits);
+  return text;
+}
+
+}  // namespace
+
+SampleEvaluation evaluate_samples(const SampleEvaluationOptions& options, const Runner::Warn& warn) {
+  require(!options.models.empty(), "[evaluate] --data needs --model to run on it");
+  require(!options.significance || (options.models.size() > 1 && options.draws > 0),
+          "[evaluate] --significance compares at least two models, by at least one of --draws");
+  require(!options.confusion || options.models.size() == 1, "[evaluate] --confusion draws one model, not {}",
+          options.models.size());
+  SampleEvaluation evaluation{{}, options.draws};
+  for (const std::string& folder : options.models) {
+    EvaluatedSamples& model = evaluation.models.emplace_back(evaluate(folder, options, warn));
+    if (options.significance && evaluation.models.size() > 1)
+      test_against(evaluation.models.front(), model, options.draws);
+  }
+  return evaluation;
+}
+
+std::string SampleEvaluation::text() const {
+  std::size_t width = 20;
+  for (const EvaluatedSamples& model : models) width = std::max(width, model.name.size());
+  std::string text, last_head, intervals, tests;
+  for (const EvaluatedSamples& model : models) {
+    std::string head = fmt::format("{:<{}} {:>8}", "model", width, "samples"),
+                row = fmt::format("{:<{}} {:>8}", model.name, width, model.samples);
+    for (const Number& number : numbers_of(model.quality)) {
+      const std::size_t wide = std::max<std::size_t>(number.title.size(), 8);
+      head += fmt::format("  {:>{}}", number.title, wide);
+      row += fmt::format("  {:>{}.{}f}", number.value, wide, number.digits);
+    }
+    if (head != last_head) text += head + "\n";
+    last_head = head;
+    text += row + "\n";
+    if (const std::string within = intervals_of(model); !within.empty())
+      intervals += fmt::format("{:<{}} {}\n", model.name, width, within);
+    for (const EvaluatedSamples::Resampled& each : model.resampled)
+      if (each.against_first)
+        tests += fmt::format("{:<{}} {}\n", model.name, width,
+                             written(*each.against_first, each.metric->title, each.metric->digits));
+  }
+  if (!intervals.empty()) text += fmt::format("\nIn 95 % of {} draws of the samples:\n{}", draws, intervals);
+  if (!tests.empty()) text += fmt::format("\nAgainst {}, by {} paired draws:\n{}", models[0].name, draws, tests);
+  for (const EvaluatedSamples& model : models)
+    if (!model.report.empty()) text += fmt::format("\n{}{}", models.size() > 1 ? model.name + "\n" : "", model.report);
+  return text;
+}
+
+std::string SampleEvaluation::json() const {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const EvaluatedSamples& model : models) {
+    nlohmann::ordered_json one{{"model", model.name}, {"job", model.job->name}, {"samples", model.samples}};
+    for (const Number& number : numbers_of(model.quality)) one[number.name] = number.value;
+    if (model.quality.unknown_labels > 0) one["unknown_labels"] = model.quality.unknown_labels;
+    for (const EvaluatedSamples::Resampled& each : model.resampled) {
+      if (const auto& interval = each.interval)
+        one["intervals"][each.metric->name] = {{"low", interval->low}, {"high", interval->high}};
+      if (const auto& test = each.against_first)
+        one["against_first"][each.metric->name] = {
+            {"difference", test->difference}, {"low", test->low}, {"high", test->high}, {"p_value", test->p_value}};
+    }
+    const std::vector<LabelCounts> counts = label_counts(model.labels);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const LabelScores scores = label_scores(counts[i]);
+      one["labels"].push_back({{"label", model.labels.labels[i]},
+                               {"precision", scores.precision},
+                               {"recall", scores.recall},
+                               {"f1", scores.f1},
+                               {"support", scores.support}});
+    }
+    all.push_back(std::move(one));
+  }
+  return nlohmann::ordered_json{{"models", all}}.dump(2) + "\n";
+}
+
+std::string SampleEvaluation::draw_confusion() const { return draw_confusion_svg(models.front().labels); }
+
+}  // namespace heed
