@@ -1,3 +1,4 @@
+#include "heed/data/corpora/reviews.h"
 #include "heed/jobs/job.h"
 #include "heed/jobs/job_metrics.h"
 
@@ -6,26 +7,57 @@
 namespace heed {
 namespace {
 
-const RegisterJob classification{{.name = "classification",
-                                  .verb = "classify",
-                                  .summary = "Give each document one of the labels that a model was trained on",
-                                  .inputs = {{.name = "document", .kind = Kind::document, .help = "documents"}},
-                                  .output = {.name = "label", .kind = Kind::label, .help = "their labels"},
-                                  .columns = {"label", "document"},
-                                  .metrics = {accuracy_metric(), macro_f1_metric()},
-                                  .system = "han",
-                                  .example = {"The food was cold . I would not go there again ."},
-                                  .training = {{"vocabulary", "tokens"},
-                                               {"vocabulary-size", "30000"},
-                                               {"longest-sentence", "400"},
-                                               {"batch-words", "0"},
-                                               {"batch-samples", "64"},
-                                               {"schedule", "plateau"},
-                                               {"learning-rate", "0.001"},
-                                               {"label-smoothing", "0"},
-                                               {"lazy", "true"},
-                                               {"patience", "3"}},
-                                  .report = label_report}};
+std::string write_reviews(const std::filesystem::path& folder, Index samples, std::uint64_t seed) {
+  const LabelledCorpusCounts counts = write_labelled_corpus(
+      {.folder = folder, .columns = {"document"}, .seed = seed, .force = true}, generate_reviews(samples, seed));
+  return fmt::format("{} reviews to train on, {} for validation, {} to test", counts.train, counts.valid, counts.test);
+}
+
+JobDemo::Corpus review_files(const std::filesystem::path& folder) {
+  const auto table = [&folder](const char* part) {
+    return SampleFiles{.files = {(folder / part).string()}, .format = "tsv"};
+  };
+  return {table("train.tsv"), table("valid.tsv"), table("test.tsv"), (folder / "test.gold.jsonl").string()};
+}
+
+const RegisterJob classification{
+    {.name = "classification",
+     .verb = "classify",
+     .summary = "Give each document one of the labels that a model was trained on",
+     .inputs = {{.name = "document",
+                 .kind = Kind::document,
+                 .help = "documents",
+                 .also = {"text", "review", "body", "content"}}},
+     .output =
+         {.name = "label", .kind = Kind::label, .help = "their labels", .also = {"class", "category", "sentiment"}},
+     .columns = {"label", "document"},
+     .metrics = {accuracy_metric(), macro_f1_metric()},
+     .system = "han",
+     .example = {"The food was cold . I would not go there again ."},
+     .training = {{"vocabulary", "tokens"},
+                  {"vocabulary-size", "30000"},
+                  {"longest-sentence", "400"},
+                  {"batch-words", "0"},
+                  {"batch-samples", "64"},
+                  {"schedule", "plateau"},
+                  {"learning-rate", "0.001"},
+                  {"label-smoothing", "0"},
+                  {"lazy", "true"},
+                  {"patience", "3"}},
+     .demo = JobDemo{.write_corpus = write_reviews,
+                     .files = review_files,
+                     .samples = 6000,
+                     .steps = 500,
+                     .options = {{"embedding", "32"},
+                                 {"hidden", "24"},
+                                 {"batch-samples", "32"},
+                                 {"learning-rate", "0.005"},
+                                 {"validate-every", "100u"},
+                                 {"shards", "2"}},
+                     .noun = "reviews",
+                     .about = "which sentences and words decided",
+                     .next = "heed explain {} 'we went there in may . it was never dull .'"},
+     .report = label_report}};
 
 }  // namespace
 }  // namespace heed

@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index kDrawn = 5;
-constexpr std::size_t kLeastWords = 7, kMostWords = 12;  // worth looking at, and narrow enough for a terminal
+// Words of a text that is worth looking at: a matrix must be narrow enough for a terminal, a document is wrapped.
+constexpr std::size_t kLeastWords = 7, kMostWords = 12, kMostOfDocument = 60;
 
 // demo.json says which corpus the folder holds, or, while one is written, none. It is also what tells a demo's folder,
 // in which files may be replaced, from any other.
@@ -61,11 +62,13 @@ TrainingPlan make_plan(const DemoOptions& options) {
   return plan_training(given);
 }
 
-bool worth_drawing(const Sample& sample) {
-  return std::all_of(sample.inputs.begin(), sample.inputs.end(), [](const Value& value) {
-    const std::size_t words = words_of_line(value.text).size();
-    return value.numbers || (words >= kLeastWords && words <= kMostWords);
-  });
+bool worth_drawing(const Job& job, const Sample& sample) {
+  for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+    const std::size_t words = words_of_line(sample.inputs[i].text).size();
+    const std::size_t most = job.inputs[i].kind == Kind::document ? kMostOfDocument : kMostWords;
+    if (!sample.inputs[i].numbers && (words < kLeastWords || words > most)) return false;
+  }
+  return true;
 }
 
 std::string drawn(const Sample& sample, const Trace& trace) {
@@ -109,7 +112,7 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   print(line + fmt::format("\nFive of them, and {}:", job.demo->about));
   std::vector<Sample> shown;
   for (const Sample& sample : test.samples)
-    if (static_cast<Index>(shown.size()) < kDrawn && worth_drawing(sample)) shown.push_back(sample);
+    if (static_cast<Index>(shown.size()) < kDrawn && worth_drawing(job, sample)) shown.push_back(sample);
   std::vector<Sample> inputs;
   inputs.reserve(shown.size());
   for (const Sample& sample : shown) inputs.push_back({.inputs = sample.inputs});

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
+#include "heed/data/eraser.h"
 #include "heed/data/text_file.h"
 #include "heed/trace/merge.h"
 
@@ -60,6 +62,23 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   if (!test.gold.empty()) quality.alignment = counts;
 }
 
+// ERASER's evidences as links of a label: words of the first input, all that are named together.
+std::vector<AlignmentLinks> gold_words(const Job& job, const std::string& file) {
+  require(job.gives_label(), "{}: evidences are about labels, and {} gives none", file, job.name);
+  std::vector<AlignmentLinks> all;
+  for (const EraserAnnotation& annotation : read_eraser_annotations(file)) {
+    std::set<Index> words;
+    for (const auto& group : annotation.evidences)
+      for (const EraserEvidence& evidence : group)
+        if (annotation.docids.empty() || evidence.docid == annotation.docids.front())
+          for (Index word = evidence.start_token; word >= 0 && word < evidence.end_token; ++word) words.insert(word);
+    AlignmentLinks& links = all.emplace_back();
+    for (const Index word : words) links.sure.emplace_back(word, 0);
+    links.possible = links.sure;
+  }
+  return all;
+}
+
 // Where the model looks when it chooses, beside the words that decide.
 void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
   if (!runner.job().gives_label() || test.gold.empty() || runner.attentions().empty()) return;
@@ -90,6 +109,12 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
   if (gold.empty()) return test;
   require(test.report.empty(), "{}: its lines cannot be matched with the samples, some of which are left out: {}", gold,
           test.report);
+  if (gold.ends_with(".jsonl")) {
+    test.gold = gold_words(job, gold);
+    require(test.gold.size() == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold,
+            test.gold.size(), test.samples.size());
+    return test;
+  }
   const std::vector<std::string> links = LineReader(gold).rest();
   require(links.size() == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, links.size(),
           test.samples.size());

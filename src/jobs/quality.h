@@ -19,8 +19,8 @@ struct TestSet {
   std::string report = {};                  // what was left out; empty if nothing was
 };
 
-// `gold` (Pharaoh's form, counted from 0) may be empty. Files of unequal length, or without a usable sample, are an
-// Error.
+// `gold` (Pharaoh's form, counted from 0, or ERASER's lines in a file that ends with .jsonl) may be empty. Files of
+// unequal length, or without a usable sample, are an Error.
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
 
 // What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
