@@ -8,9 +8,9 @@
 namespace heed {
 namespace {
 
-constexpr double kWidth = 640, kLine = 24, kBox = 20, kInside = 4, kBetween = 4;
-constexpr double kTitleHeight = 28, kHeading = 24, kScaleHeight = 44, kParagraphGap = 10;
-constexpr double kLongestWord = (kWidth - 2 * kInside) / kSvgFont;
+constexpr double kDocumentWidth = 640, kLine = 24, kBox = 20, kInside = 4, kBetween = 4;
+constexpr double kHeading = 24, kParagraphGap = 10;
+constexpr double kLongestWord = (kDocumentWidth - 2 * kInside) / kSvgFont;
 
 struct WordBox {
   double x = 0, y = 0, width = 0;
@@ -22,7 +22,7 @@ std::vector<WordBox> wrapped(const std::vector<std::string>& words) {
   double x = 0, y = 0;
   for (const std::string& word : words) {
     const double width = std::ceil(kSvgFont * std::min(text_width(word), kLongestWord)) + 2 * kInside;
-    if (x > 0 && x + width > kWidth) x = 0, y += kLine;
+    if (x > 0 && x + width > kDocumentWidth) x = 0, y += kLine;
     boxes.push_back({x, y, width});
     x += width + kBetween;
   }
@@ -39,11 +39,11 @@ std::string draw_document_svg(const MatrixPicture& picture) {
   const Tensor weights = picture.weights.contiguous();
   const std::vector<WordBox> boxes = wrapped(picture.columns);
   const double paragraph = kHeading + boxes.back().y + kLine + kParagraphGap;
-  const double top = kSvgMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const double top = kSvgMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);
   const double bottom = top + paragraph * static_cast<double>(n);
 
   std::string svg =
-      svg_opening(std::max(kWidth + 2 * kSvgMargin, svg_title_width(picture.title)), bottom + kScaleHeight,
+      svg_opening(std::max(kDocumentWidth + 2 * kSvgMargin, svg_title_width(picture.title)), bottom + kSvgScaleHeight,
                   picture.title.empty() ? "words by weight" : picture.title, ".dark{fill:#000}.light{fill:#fff}");
   svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title);
   for (Index i = 0; i < n; ++i) {

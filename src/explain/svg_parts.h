@@ -40,6 +40,7 @@ std::string shortened(std::string_view text, double width);
 
 // Sizes that the pictures of weights share, in pixels.
 inline constexpr double kSvgMargin = 12, kSvgGap = 6, kSvgFont = 13;
+inline constexpr double kSvgTitleHeight = 28, kSvgScaleHeight = 44, kSvgLegendRow = 20;
 
 // A text at its place; where it is wider than `longest`, in units of the font, it is shortened and says all of it when
 // pointed at.
