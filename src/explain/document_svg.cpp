@@ -9,10 +9,10 @@
 namespace heed {
 namespace {
 
-constexpr double kWidth = 640, kLine = 24, kBox = 20, kInside = 4, kBetween = 4;
-constexpr double kTitleHeight = 28, kHeading = 24, kScaleHeight = 44, kParagraphGap = 10;
+constexpr double kDocumentWidth = 640, kLine = 24, kBox = 20, kInside = 4, kBetween = 4;
+constexpr double kHeading = 24, kParagraphGap = 10;
 constexpr double kBar = 60, kBarRoom = 110, kSentenceGap = 6;  // of a document with sentences
-constexpr double kLongestWord = (kWidth - 2 * kInside) / kSvgFont;
+constexpr double kLongestWord = (kDocumentWidth - 2 * kInside) / kSvgFont;
 
 struct WordBox {
   double x = 0, y = 0, width = 0;
@@ -31,7 +31,7 @@ Paragraph wrapped(const std::vector<std::string>& words, Index begin, Index end)
   for (Index j = begin; j < end; ++j) {
     const double width =
         std::ceil(kSvgFont * std::min(text_width(words[static_cast<std::size_t>(j)]), kLongestWord)) + 2 * kInside;
-    if (x > 0 && x + width > kWidth) x = 0, y += kLine;
+    if (x > 0 && x + width > kDocumentWidth) x = 0, y += kLine;
     paragraph.boxes.push_back({x, y, width});
     x += width + kBetween;
   }
@@ -58,7 +58,7 @@ std::string draw_bar(double weight, double x, double y) {
       weight, x, y + 4, kBar, kBox - 8, kBar * std::clamp(weight, 0.0, 1.0), x + kBar + 6, y + 14.5);
 }
 
-double largest_of(const Tensor& weights) {
+double largest_shade(const Tensor& weights) {
   const Real largest = *std::max_element(weights.data(), weights.data() + weights.size());
   return largest > 0 ? static_cast<double>(largest) : 1;
 }
@@ -72,7 +72,7 @@ std::string draw_document_svg(const DocumentPicture& picture) {
           picture.weights.shape(), n, m);
   const Tensor weights = picture.weights.contiguous();
   const SentenceWeights shown = sentence_weights(weights, picture.sentence_ends);
-  const double largest = largest_of(shown.words);
+  const double largest = largest_shade(shown.words);
   std::vector<Paragraph> paragraphs;
   for (const Index end : whole_sentences(picture.sentence_ends, m))
     paragraphs.push_back(wrapped(picture.words, paragraphs.empty() ? 0 : paragraphs.back().end, end));
@@ -82,11 +82,11 @@ std::string draw_document_svg(const DocumentPicture& picture) {
   const double left = kSvgMargin + (sentences ? kBarRoom : 0);
   double text = kHeading + kParagraphGap;  // the height of one row's text
   for (const Paragraph& paragraph : paragraphs) text += paragraph.height + (sentences ? kSentenceGap : 0);
-  const double top = kSvgMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const double top = kSvgMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);
   const double bottom = top + text * static_cast<double>(n);
 
-  std::string svg = svg_opening(std::max(left + kWidth + kSvgMargin, svg_title_width(picture.title)),
-                                bottom + kScaleHeight, picture.title.empty() ? "words by weight" : picture.title,
+  std::string svg = svg_opening(std::max(left + kDocumentWidth + kSvgMargin, svg_title_width(picture.title)),
+                                bottom + kSvgScaleHeight, picture.title.empty() ? "words by weight" : picture.title,
                                 ".dark{fill:#000}.light{fill:#fff}.bar{fill:#d1495b}.track{fill:#8884}");
   svg += svg_described(picture.rows, picture.words, weights) + svg_title(picture.title);
   for (Index i = 0; i < n; ++i) {

@@ -10,8 +10,8 @@
 namespace heed {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 420;
-constexpr double kLeft = 64, kTop = 44, kBottom = 56, kLegendRow = 20;
+constexpr double kPlotWidth = 720, kPlotHeight = 420;
+constexpr double kLeft = 64, kTop = 44, kBottom = 56;
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -93,7 +93,7 @@ std::string draw_axes(const LinePlot& plot, const Axis& across, const Axis& up) 
 std::string draw_legend(const LinePlot& plot, double left) {
   std::string svg;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const double y = kTop + 8 + static_cast<double>(i) * kLegendRow;
+    const double y = kTop + 8 + static_cast<double>(i) * kSvgLegendRow;
     svg += fmt::format("<path d=\"M{} {}h26\" {}/>\n", left, y, stroke(i));
     if (plot.marks) svg += mark(i, left + 13, y, kSeriesColours[i % kSeriesColours.size()]) + "\n";
     svg += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left + 34, y + 4, svg_escaped(plot.series[i].name));
@@ -136,14 +136,14 @@ std::string draw_svg(const LinePlot& plot) {
   if (plot.from_zero) y.include(0);
 
   const double legend = 50 + 7.5 * static_cast<double>(std::min<std::size_t>(longest_name, 32));
-  const double height = std::max(kHeight, kTop + kBottom + kLegendRow * static_cast<double>(plot.series.size()));
-  const Axis across{axis_ticks(x.low, x.high, 8), kLeft, kWidth - legend - 16};
+  const double height = std::max(kPlotHeight, kTop + kBottom + kSvgLegendRow * static_cast<double>(plot.series.size()));
+  const Axis across{axis_ticks(x.low, x.high, 8), kLeft, kPlotWidth - legend - 16};
   const Axis up{axis_ticks(y.low, y.high), height - kBottom, kTop};
-  std::string svg = svg_opening(kWidth, height, plot.title, ".grid{stroke:#767676;stroke-opacity:.25}");
+  std::string svg = svg_opening(kPlotWidth, height, plot.title, ".grid{stroke:#767676;stroke-opacity:.25}");
   svg += fmt::format("<text x=\"{}\" y=\"24\" class=\"title\">{}</text>\n", kLeft, svg_escaped(plot.title));
   svg += draw_axes(plot, across, up);
   for (std::size_t i = 0; i < plot.series.size(); ++i) svg += draw_series(plot, i, across, up);
-  return svg + draw_legend(plot, kWidth - legend) + "</svg>\n";
+  return svg + draw_legend(plot, kPlotWidth - legend) + "</svg>\n";
 }
 
 }  // namespace heed

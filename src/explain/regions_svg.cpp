@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPanel = 140, kLowest = 40, kHighest = 280;  // width of a panel, and its height at the limits
 constexpr Index kPanelsAcross = 6;
-constexpr double kTitleHeight = 28, kWordHeight = 22, kNoteHeight = 20;
+constexpr double kWordHeight = 22, kNoteHeight = 20;
 constexpr double kDensest = 0.85;            // the picture shows through everywhere
 constexpr const char* kOverlay = "#E69F00";  // on grey pictures and on most photographs
 
@@ -48,7 +48,7 @@ std::string draw_regions_svg(const RegionsPicture& picture) {
   const double height = std::round(std::clamp(kPanel * aspect, kLowest, kHighest));
   const Index across = std::min(n, kPanelsAcross), down = (n + across - 1) / across;
   const double step = kPanel + kSvgMargin, line = kWordHeight + height + kSvgMargin;
-  const double top = kSvgMargin + (picture.title.empty() ? 0 : kTitleHeight);
+  const double top = kSvgMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);
   const double bottom = top + line * static_cast<double>(down);
   const double width = std::max(
       {kSvgMargin + step * static_cast<double>(across), svg_title_width(picture.title), 2 * step + kSvgMargin});

@@ -14,11 +14,11 @@ namespace heed {
 namespace {
 
 constexpr double kCell = kMatrixCell, kMargin = kSvgMargin, kGap = kSvgGap;
-constexpr double kLinesWidth = 220, kLegendRow = 20;
+constexpr double kLinesWidth = 220;
 constexpr double kTimesWidth = 800, kLeastTime = 2, kTimesHeight = 36, kTick = 70;  // of columns with numbers below
 constexpr Index kMostLines = 100;  // frames between which lines are drawn
 
-std::size_t to(Index i) { return static_cast<std::size_t>(i); }
+std::size_t unsigned_of(Index i) { return static_cast<std::size_t>(i); }
 
 void check_picture(const std::vector<std::string>& rows, const std::vector<std::string>& columns, const Shape& weights,
                    const Shape& expected) {
@@ -52,15 +52,15 @@ class HeadLegend {
 
   double height() const {
     const Index rows = (heads_ + a_row_ - 1) / a_row_;
-    return heads_ == 1 ? 0 : kLegendRow * static_cast<double>(rows);
+    return heads_ == 1 ? 0 : kSvgLegendRow * static_cast<double>(rows);
   }
   std::string draw(double top) const {
     std::string svg;
     for (Index head = 0; heads_ > 1 && head < heads_; ++head) {
       const double x = kMargin + kEntry * static_cast<double>(head % a_row_);
       const Index row = head / a_row_;
-      const double y = top + kLegendRow * (static_cast<double>(row) + 0.5);
-      svg += fmt::format("<path d=\"M{} {}h20\" stroke-width=\"3\"{}/>\n", x, y, series_stroke(to(head)));
+      const double y = top + kSvgLegendRow * (static_cast<double>(row) + 0.5);
+      svg += fmt::format("<path d=\"M{} {}h20\" stroke-width=\"3\"{}/>\n", x, y, series_stroke(unsigned_of(head)));
       svg += fmt::format("<text x=\"{}\" y=\"{}\">head {}</text>\n", x + 25, y + 4, head + 1);
     }
     return svg;
@@ -102,8 +102,9 @@ std::string draw_lines(const LinesPicture& picture, const WordColumns& words) {
         "<path d=\"M{} {:.1f}C{} {:.1f} {} {:.1f} {} {:.1f}\" stroke-width=\"{:.2f}\" stroke-opacity=\"{:.2f}\"{}>"
         "<title>{}</title></path>\n",
         words.left, from, middle, from, middle, end, words.right, end, 0.6 + (thickest - 0.6) * w, 0.15 + 0.85 * w,
-        series_stroke(to(head)),
-        svg_escaped(fmt::format("{}{} → {}: {:.3f}", name, picture.columns[to(j)], picture.rows[to(i)], weight)));
+        series_stroke(unsigned_of(head)),
+        svg_escaped(fmt::format("{}{} → {}: {:.3f}", name, picture.columns[unsigned_of(j)],
+                                picture.rows[unsigned_of(i)], weight)));
   }
   return svg + "</g>\n";
 }
@@ -130,17 +131,17 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
                                 picture.title.empty() ? "attention weights" : picture.title);
   svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title) + above.draw(left, top);
   for (Index i = 0; i < n; ++i)
-    svg += svg_label(picture.rows[to(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
-                                                      top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
+    svg += svg_label(picture.rows[unsigned_of(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
+                                                               top + kCell * (static_cast<double>(i) + 0.5) + 4.5));
   svg += "<g shape-rendering=\"crispEdges\">\n";
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
       const Real weight = weights.data()[i * m + j];
-      svg +=
-          fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
-                      left + cell * static_cast<double>(j), top + kCell * static_cast<double>(i), cell, kCell,
-                      weight_colour(static_cast<double>(weight) / picture.largest),
-                      svg_escaped(fmt::format("{} → {}: {:.3f}", picture.columns[to(j)], picture.rows[to(i)], weight)));
+      svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
+                         left + cell * static_cast<double>(j), top + kCell * static_cast<double>(i), cell, kCell,
+                         weight_colour(static_cast<double>(weight) / picture.largest),
+                         svg_escaped(fmt::format("{} → {}: {:.3f}", picture.columns[unsigned_of(j)],
+                                                 picture.rows[unsigned_of(i)], weight)));
     }
   svg += fmt::format("</g>\n<path d=\"M{} {}H{}V{}H{}z\" class=\"axis\"/>\n", left, top, right, bottom, left);
   if (line) svg += draw_line_ticks(picture, left, bottom, cell);
@@ -163,18 +164,18 @@ std::string draw_lines_svg(const LinesPicture& picture) {
   const WordColumns words{left, right, below_title + legend.height(), centred(n), centred(m)};
   const double bottom = words.top + kCell * static_cast<double>(longest);
 
-  std::string svg = svg_opening(width, bottom + kLegendRow + kMargin,
+  std::string svg = svg_opening(width, bottom + kSvgLegendRow + kMargin,
                                 picture.title.empty() ? "attention between words" : picture.title);
   svg += svg_title(picture.title) + legend.draw(below_title);
   const auto label = [](const std::string& text, double x, double y, const char* anchor) {
     return svg_label(text, fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"{}\"", x, y + 4.5, anchor));
   };
-  for (Index j = 0; j < m; ++j) svg += label(picture.columns[to(j)], left - kGap, words.column(j), "end");
-  for (Index i = 0; i < n; ++i) svg += label(picture.rows[to(i)], right + kGap, words.row(i), "start");
+  for (Index j = 0; j < m; ++j) svg += label(picture.columns[unsigned_of(j)], left - kGap, words.column(j), "end");
+  for (Index i = 0; i < n; ++i) svg += label(picture.rows[unsigned_of(i)], right + kGap, words.row(i), "start");
   svg += draw_lines(picture, words);
   if (picture.least > 0)
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">weights below {:g} are left out</text>\n",
-                       (left + right) / 2, bottom + kLegendRow - 4, picture.least);
+                       (left + right) / 2, bottom + kSvgLegendRow - 4, picture.least);
   return svg + "</svg>\n";
 }
 

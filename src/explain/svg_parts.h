@@ -35,6 +35,7 @@ std::string shortened(std::string_view text, double width);
 
 // Sizes that the pictures of weights share, in pixels.
 inline constexpr double kSvgMargin = 12, kSvgGap = 6, kSvgFont = 13;
+inline constexpr double kSvgTitleHeight = 28, kSvgScaleHeight = 44, kSvgLegendRow = 20;
 
 inline constexpr double kSvgLongestLabel = 14;  // in units of the font
 
@@ -65,7 +66,6 @@ class SvgColumnLabels {
 };
 
 // A picture's title at the top, and how wide the picture must be for it. Nothing for an empty one.
-inline constexpr double kSvgTitleHeight = 28;
 std::string svg_title(const std::string& title);
 double svg_title_width(const std::string& title);
 // For those who listen: which column each row of weights [rows, columns] looks at most.

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kLeast = -std::numeric_limits<double>::infinity();
 
 // A hypothesis in the making.
 struct Path {
@@ -89,7 +89,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
 
 std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, std::int32_t excluded) {
   std::int32_t best = -1;
-  auto most = static_cast<Real>(kNever);
+  auto most = static_cast<Real>(kLeast);
   for (Index word = 0; word < vocabulary; ++word)
     if (log_probabilities[word] > most && word != excluded) {
       most = log_probabilities[word];

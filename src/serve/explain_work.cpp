@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Output = nlohmann::ordered_json;
 
 // A weight with the digits that a trace has.
 double shortened(Real weight) { return std::stod(fmt::format("{:.5g}", weight)); }
@@ -57,14 +57,14 @@ void ExplainWork::tell_source(const Runner& runner) const {
 void ExplainWork::tell_token(const WrittenToken& token, bool draft) const {
   if (token.step < told_) return;
   told_ = token.step + 1;
-  Json weights = Json::array();
+  Output weights = Output::array();
   for (const Real weight : token.weights) weights.push_back(shortened(weight));
-  reply().event("token", one_line(Json{{"step", token.step},
-                                       {"token", token.token.text},
-                                       {"text", token.text},
-                                       {"weights", std::move(weights)},
-                                       {"log_probability", token.log_probability},
-                                       {"draft", draft}}));
+  reply().event("token", one_line(Output{{"step", token.step},
+                                         {"token", token.token.text},
+                                         {"text", token.text},
+                                         {"weights", std::move(weights)},
+                                         {"log_probability", token.log_probability},
+                                         {"draft", draft}}));
 }
 
 void ExplainWork::tell_trace(const Trace& trace) const {

@@ -38,7 +38,7 @@ TranslateRequest translate_request(const HttpRequest& request, const RequestLimi
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Output = nlohmann::ordered_json;
 
 constexpr const char* kJob = "translation";
 
@@ -55,13 +55,13 @@ class TranslateWork final : public RunWork {
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
-    Json best = Json::array(), others = Json::array(), detected = Json::array();
+    Output best = Output::array(), others = Output::array(), detected = Output::array();
     for (const std::vector<std::string>& text : lines_.join(results, alternatives_ + 1)) {
       best.push_back(text.front());
-      others.push_back(Json(std::vector<std::string>(text.begin() + 1, text.end())));
-      detected.push_back(Json{{"confidence", 100}, {"language", detected_}});  // the model's: there is no other
+      others.push_back(Output(std::vector<std::string>(text.begin() + 1, text.end())));
+      detected.push_back(Output{{"confidence", 100}, {"language", detected_}});  // the model's: there is no other
     }
-    Json result{{"translatedText", list_ ? best : best.front()}};
+    Output result{{"translatedText", list_ ? best : best.front()}};
     if (alternatives_ > 0) result["alternatives"] = list_ ? others : others.front();
     if (!detected_.empty()) result["detectedLanguage"] = list_ ? detected : detected.front();
     return json_answer(result);
@@ -105,8 +105,8 @@ std::shared_ptr<Work> list_languages(const AdapterCall& call) {
   std::map<std::string, std::set<std::string>> targets;
   for (const ServedModel* model : call.models.of_job(call.job))
     if (!model->languages().empty()) targets[model->languages().front()].insert(model->languages().back());
-  Json list = Json::array();
-  for (const auto& [source, to] : targets) list.push_back(Json{{"code", source}, {"name", source}, {"targets", to}});
+  Output list = Output::array();
+  for (const auto& [source, to] : targets) list.push_back(Output{{"code", source}, {"name", source}, {"targets", to}});
   call.reply->send(json_answer(list));
   return nullptr;
 }

@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Output = nlohmann::ordered_json;
 
 class VerbWork final : public RunWork {
  public:
@@ -13,14 +13,14 @@ class VerbWork final : public RunWork {
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
-    Json outputs = Json::array();
+    Output outputs = Output::array();
     for (const std::vector<Result>& result : results) {
-      outputs.push_back(Json{{"text", result.front().text},
-                             {"score", result.front().score},
-                             {"log_probability", result.front().log_probability}});
+      outputs.push_back(Output{{"text", result.front().text},
+                               {"score", result.front().score},
+                               {"log_probability", result.front().log_probability}});
       if (model().bundle().job->gives_label()) outputs.back()["scores"] = label_scores(result);
     }
-    return json_answer(Json{{"outputs", std::move(outputs)}});
+    return json_answer(Output{{"outputs", std::move(outputs)}});
   }
 };
 

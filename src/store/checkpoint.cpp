@@ -9,7 +9,7 @@ namespace heed {
 namespace {
 
 constexpr const char* kVersionName = "heed checkpoint";
-constexpr const char* kVersion = "1";
+constexpr const char* kCheckpointVersion = "1";
 
 // "optimiser/encoder.weight.first" → its part and its name.
 std::pair<std::string, std::string> split(const std::string& full, const std::string& file) {
@@ -30,7 +30,7 @@ double number_of(const std::string& text, const std::string& name, const std::st
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
   std::vector<NamedTensor> tensors;
-  Metadata metadata{{kVersionName, kVersion}};
+  Metadata metadata{{kVersionName, kCheckpointVersion}};
   for (const auto& [part, state] : checkpoint) {
     for (const NamedTensor& each : state.tensors) tensors.push_back({part + "/" + each.name, each.tensor});
     // The shortest text that reads back as the same number.
@@ -44,8 +44,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   const SafetensorsFile stored(path);
   const auto version = stored.metadata().find(kVersionName);
   require(version != stored.metadata().end(), "{}: it is not a checkpoint", file);
-  require(version->second == kVersion, "{}: it is a checkpoint of version {}, this program reads version {}", file,
-          Quoted{version->second}, kVersion);
+  require(version->second == kCheckpointVersion, "{}: it is a checkpoint of version {}, this program reads version {}",
+          file, Quoted{version->second}, kCheckpointVersion);
   Checkpoint checkpoint;
   for (const std::string& full : stored.names()) {
     auto [part, name] = split(full, file);

@@ -58,26 +58,29 @@ class Shape {
   Shape leading(int axes) const { return Shape(sizes().first(static_cast<std::size_t>(axes))); }
   // The axis as 0..rank-1, or an error that names the op.
   int axis(int axis, const char* op) const {
-    require(axis >= -rank_ && axis < rank_, "[{}] axis {} does not exist in shape [{}]", op, axis,
-            fmt::join(sizes(), ", "));
+    if (axis < -rank_ || axis >= rank_) [[unlikely]]
+      fail_for_axis(axis, op);
     return axis < 0 ? axis + rank_ : axis;
   }
 
  private:
+  // Half of the range stays free, so that a byte count of any element type cannot overflow either.
   void check() {
     size_ = 1;
-    for (const Index size : sizes()) {
-      require(size >= 0, "[shape] negative size {} in [{}]", size, fmt::join(sizes(), ", "));
-      // Half of the range stays free, so that a byte count of any element type cannot overflow either.
-      require(!__builtin_mul_overflow(size_, size, &size_) && size_ <= (Index{1} << 58),
-              "[shape] the number of elements of [{}] overflows", fmt::join(sizes(), ", "));
-    }
+    for (const Index size : sizes())
+      if (size < 0 || __builtin_mul_overflow(size_, size, &size_) || size_ > (Index{1} << 58)) [[unlikely]]
+        fail_for_size(size);
   }
+  [[noreturn]] void fail_for_size(Index size) const;
+  [[noreturn]] void fail_for_axis(int axis, const char* op) const;
 
   std::array<Index, kMaxRank> sizes_{};
   int rank_ = 0;
   Index size_ = 1;
 };
+
+// What formats a shape, once for all: a header that formats numbers itself costs every source seconds of compiling.
+fmt::format_context::iterator write_shape(const Shape& shape, fmt::format_context& context);
 
 }  // namespace heed
 
@@ -85,24 +88,12 @@ class Shape {
 template <>
 struct fmt::formatter<heed::Shape> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
-  auto format(const heed::Shape& shape, format_context& context) const {
-    return fmt::format_to(context.out(), "[{}]", fmt::join(shape.sizes(), ", "));
-  }
+  auto format(const heed::Shape& shape, format_context& context) const { return heed::write_shape(shape, context); }
 };
 
 namespace heed {
 
 // The shape both broadcast to: axes are matched from the last one; a size of 1 is repeated.
-inline Shape broadcast(const Shape& a, const Shape& b, const char* op) {
-  if (a == b) return a;
-  const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
-  std::array<Index, Shape::kMaxRank> sizes{};
-  for (int i = 1; i <= rank; ++i) {
-    const Index x = i <= a.rank() ? a[-i] : 1, y = i <= b.rank() ? b[-i] : 1;
-    require(x == y || x == 1 || y == 1, "[{}] shapes {} and {} do not broadcast: {} against {}", op, a, b, x, y);
-    sizes[static_cast<std::size_t>(rank - i)] = x == 1 ? y : x;
-  }
-  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));
-}
+Shape broadcast(const Shape& a, const Shape& b, const char* op);
 
 }  // namespace heed

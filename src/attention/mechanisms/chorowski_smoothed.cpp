@@ -5,7 +5,7 @@ namespace {
 
 // Chorowski et al. 2015: smoothing.
 //   e as in chorowski,  α = σ(e) / Σ σ(e)
-const RegisterMechanism mechanism{
+const RegisterMechanism chorowski_smoothed{
     {.name = "chorowski-smoothed",
      .paper = "Chorowski et al. 2015",
      .equation = "e = w.tanh(W s + V h + U (F * a') + b), a = sigmoid(e) / sum sigmoid(e)",

@@ -6,7 +6,7 @@ namespace {
 // Luong, Pham, Manning 2015, Effective approaches to attention-based neural machine translation: global attention,
 // dot score.
 //   e_s = hᵀ h̄_s,  a = softmax(e)
-const RegisterMechanism mechanism{
+const RegisterMechanism luong_dot{
     {.name = "luong-dot",
      .paper = "Luong, Pham, Manning 2015, Effective approaches to attention-based neural machine translation",
      .equation = "e = h.hs, a = softmax(e)",

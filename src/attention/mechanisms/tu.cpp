@@ -10,11 +10,11 @@ AttentionOptions with_fertility() {
   options.fertility = 2;
   return options;
 }
-const RegisterMechanism mechanism{{.name = "tu",
-                                   .paper = "Tu et al. 2016, Modeling coverage for neural machine translation",
-                                   .equation = "e = v.tanh(W s + U h + w C), C = sum a / (N sigmoid(u.h))",
-                                   .options = with_fertility(),
-                                   .cost = {"O(n m d)", "O(n m)", "O(n)", "O(1)"}}};
+const RegisterMechanism tu{{.name = "tu",
+                            .paper = "Tu et al. 2016, Modeling coverage for neural machine translation",
+                            .equation = "e = v.tanh(W s + U h + w C), C = sum a / (N sigmoid(u.h))",
+                            .options = with_fertility(),
+                            .cost = {"O(n m d)", "O(n m)", "O(n)", "O(1)"}}};
 
 }  // namespace
 }  // namespace heed

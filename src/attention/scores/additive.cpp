@@ -88,11 +88,11 @@ const RegisterScore additive{{"additive", "a small network over query and key", 
                                 const Start start{{.bias = false, .initialise = init::normal(0.001)}, init::zeros()};
                                 return std::make_unique<Additive>(scope, options, start);
                               }}};
-const RegisterScore concat{{"concat", "a small network over the two joined", "e = v.tanh(W [q; k])",
-                            "Luong, Pham, Manning 2015", [](const Scope& scope, const AttentionOptions& options) {
-                              const Start start{{.bias = false}, init::uniform(-0.1, 0.1)};
-                              return std::make_unique<Additive>(scope, options, start);
-                            }}};
+const RegisterScore concat_score{{"concat", "a small network over the two joined", "e = v.tanh(W [q; k])",
+                                  "Luong, Pham, Manning 2015", [](const Scope& scope, const AttentionOptions& options) {
+                                    const Start start{{.bias = false}, init::uniform(-0.1, 0.1)};
+                                    return std::make_unique<Additive>(scope, options, start);
+                                  }}};
 const RegisterScore concat_identity{{"concat-identity", "concat with the key's block fixed to the identity",
                                      "e = v.tanh(W q + k)", "Luong, Pham, Manning 2015, released code",
                                      made<ConcatIdentity>}};

@@ -5,7 +5,7 @@
 namespace heed::kernels::ref {
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gate_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double sigmoid_slope(double y) { return y * (1 - y); }
 double tanh_slope(double y) { return 1 - y * y; }
 double bias_at(const Real* bias, Index at) { return bias ? static_cast<double>(bias[at]) : 0.0; }
@@ -27,10 +27,10 @@ void over_units(Index rows, Index hidden, Index gate_count, const Body& body) {
 void lstm_forward(Index rows, Index hidden, const Real* bias, const Real* cell_before, Real* gates, Real* state,
                   Real* cell) {
   over_units(rows, hidden, 4, [=](Index unit, Index at, Index gate) {
-    const double i = sigmoid(gates[gate] + bias_at(bias, unit));
-    const double f = sigmoid(gates[gate + hidden] + bias_at(bias, unit + hidden));
+    const double i = gate_sigmoid(gates[gate] + bias_at(bias, unit));
+    const double f = gate_sigmoid(gates[gate + hidden] + bias_at(bias, unit + hidden));
     const double g = std::tanh(gates[gate + 2 * hidden] + bias_at(bias, unit + 2 * hidden));
-    const double o = sigmoid(gates[gate + 3 * hidden] + bias_at(bias, unit + 3 * hidden));
+    const double o = gate_sigmoid(gates[gate + 3 * hidden] + bias_at(bias, unit + 3 * hidden));
     const double c = f * cell_before[at] + i * g;
     gates[gate] = real(i), gates[gate + hidden] = real(f);
     gates[gate + 2 * hidden] = real(g), gates[gate + 3 * hidden] = real(o);
@@ -56,8 +56,8 @@ void gru_after_forward(GruShape shape, GruBiases biases, const Real* recurrent, 
   const Index hidden = shape.hidden;
   over_units(shape.rows, hidden, 3, [=](Index unit, Index at, Index gate) {
     const auto sum = [&](Index part) { return gates[gate + part] + bias_at(biases.gates, unit + part); };
-    const double r = sigmoid(sum(0) + recurrent[gate]);
-    const double z = sigmoid(sum(hidden) + recurrent[gate + hidden]);
+    const double r = gate_sigmoid(sum(0) + recurrent[gate]);
+    const double z = gate_sigmoid(sum(hidden) + recurrent[gate + hidden]);
     const double u = recurrent[gate + 2 * hidden] + bias_at(biases.candidate, unit);
     const double n = std::tanh(sum(2 * hidden) + r * u);
     const double share = state_share(shape.update, z);
@@ -82,9 +82,9 @@ void gru_after_backward(GruShape shape, const Real* before, Real* gates, Real* i
 void gru_before_gates(GruShape shape, const Real* bias, const Real* before, Real* gates, Real* inner) {
   const Index hidden = shape.hidden;
   over_units(shape.rows, hidden, 3, [=](Index unit, Index at, Index gate) {
-    const double r = sigmoid(gates[gate] + bias_at(bias, unit));
+    const double r = gate_sigmoid(gates[gate] + bias_at(bias, unit));
     gates[gate] = real(r);
-    gates[gate + hidden] = real(sigmoid(gates[gate + hidden] + bias_at(bias, unit + hidden)));
+    gates[gate + hidden] = real(gate_sigmoid(gates[gate + hidden] + bias_at(bias, unit + hidden)));
     inner[at] = real(r * before[at]);
   });
 }
