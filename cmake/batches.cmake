@@ -32,6 +32,9 @@ function(heed_batches result name count)
   foreach(batch IN LISTS batches)
     set(file ${CMAKE_CURRENT_BINARY_DIR}/batches/${name}/${batch}.cpp)
     file(CONFIGURE OUTPUT ${file} CONTENT "${text_${batch}}" @ONLY)
+    # GCC takes what is included for a header, in which such names would be a fault.
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
+                                $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     list(APPEND compiled ${file})
   endforeach()
   set(${result} ${compiled} PARENT_SCOPE)

@@ -33,8 +33,8 @@ class Window {
         end_ -= at_;
         at_ = 0;
       }
-      constexpr std::size_t kChunk = std::size_t{1} << 16;
-      if (buffer_.size() < end_ + kChunk) buffer_.resize(2 * buffer_.size() + kChunk);
+      constexpr std::size_t kBlock = std::size_t{1} << 16;
+      if (buffer_.size() < end_ + kBlock) buffer_.resize(2 * buffer_.size() + kBlock);
       const std::size_t got = bytes_.read(std::span(buffer_).subspan(end_));
       ended_ = got == 0;
       end_ += got;
@@ -63,16 +63,16 @@ class Window {
   bool ended_ = false;
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
 std::string_view without_blanks_behind(std::string_view line) {
-  while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
+  while (!line.empty() && (is_space_or_tab(line.back()) || line.back() == '\r')) line.remove_suffix(1);
   return line;
 }
 // Takes the last field off the line.
 std::string_view take_last_field(std::string_view& line) {
   std::size_t begin = line.size();
-  while (begin > 0 && !is_blank(line[begin - 1])) --begin;
+  while (begin > 0 && !is_space_or_tab(line[begin - 1])) --begin;
   const std::string_view field = line.substr(begin);
   line = without_blanks_behind(line.substr(0, begin));
   return field;
