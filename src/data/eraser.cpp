@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The objects of a file's lines, with messages that lead with their place.
 class ObjectLines {
@@ -23,28 +23,28 @@ class ObjectLines {
     while (lines_.next(line)) {
       if (words_of_line(line).empty()) continue;
       require(valid_utf8(line), "{}:{}: it is not UTF-8", lines_.name(), lines_.number());
-      object_ = Json::parse(line, nullptr, false);
+      object_ = OrderedJson::parse(line, nullptr, false);
       require(object_.is_object(), "{}:{}: it is not a JSON object", lines_.name(), lines_.number());
       return true;
     }
     return false;
   }
-  const Json& object() const { return object_; }
+  const OrderedJson& object() const { return object_; }
 
   // A field that may be missing or null; numbers are names, too.
-  std::string text(const Json& object, const char* name) const {
+  std::string text(const OrderedJson& object, const char* name) const {
     const auto field = object.find(name);
     if (field == object.end() || field->is_null()) return "";
     if (field->is_number_integer()) return field->dump();
     require(field->is_string(), "{}:{}: the field {} is no text", lines_.name(), lines_.number(), name);
     return field->get<std::string>();
   }
-  std::string needed_text(const Json& object, const char* name) const {
+  std::string needed_text(const OrderedJson& object, const char* name) const {
     std::string found = text(object, name);
     require(!found.empty(), "{}:{}: the field {} is missing", lines_.name(), lines_.number(), name);
     return found;
   }
-  Index place(const Json& object, const char* name) const {
+  Index place(const OrderedJson& object, const char* name) const {
     const auto field = object.find(name);
     if (field == object.end() || field->is_null()) return -1;
     require(field->is_number_integer() && *field >= -1, "{}:{}: the field {} is no place", lines_.name(),
@@ -52,12 +52,12 @@ class ObjectLines {
     return field->get<Index>();
   }
   // Of a field that may be missing or null.
-  const Json& list(const Json& object, const char* name) const {
-    static const Json none = Json::array();
+  const OrderedJson& list(const OrderedJson& object, const char* name) const {
+    static const OrderedJson none = OrderedJson::array();
     const auto field = object.find(name);
     return field == object.end() || field->is_null() ? none : as_list(*field, name);
   }
-  const Json& as_list(const Json& value, const char* name) const {
+  const OrderedJson& as_list(const OrderedJson& value, const char* name) const {
     require(value.is_array(), "{}:{}: {} is no list", lines_.name(), lines_.number(), name);
     return value;
   }
@@ -65,16 +65,16 @@ class ObjectLines {
     require((begin == -1) == (end == -1) && begin <= end, "{}:{}: the {}s {} to {} are no range", lines_.name(),
             lines_.number(), what, begin, end);
   }
-  void require_object(const Json& value, const char* what) const {
+  void require_object(const OrderedJson& value, const char* what) const {
     require(value.is_object(), "{}:{}: {} is no object", lines_.name(), lines_.number(), what);
   }
 
  private:
   LineReader lines_;
-  Json object_;
+  OrderedJson object_;
 };
 
-EraserEvidence evidence_of(const ObjectLines& lines, const Json& object, const std::string& annotation_id) {
+EraserEvidence evidence_of(const ObjectLines& lines, const OrderedJson& object, const std::string& annotation_id) {
   lines.require_object(object, "an evidence");
   EraserEvidence evidence{.text = lines.text(object, "text"),
                           .docid = lines.text(object, "docid"),
@@ -88,7 +88,7 @@ EraserEvidence evidence_of(const ObjectLines& lines, const Json& object, const s
   return evidence;
 }
 
-Json as_json(const EraserEvidence& evidence) {
+OrderedJson as_json(const EraserEvidence& evidence) {
   return {{"text", evidence.text},
           {"docid", evidence.docid},
           {"start_token", evidence.start_token},
@@ -97,42 +97,42 @@ Json as_json(const EraserEvidence& evidence) {
           {"end_sentence", evidence.end_sentence}};
 }
 
-Json as_json(const ClassScores& scores) {
-  Json object = Json::object();
+OrderedJson as_json(const ClassScores& scores) {
+  OrderedJson object = OrderedJson::object();
   for (const auto& [label, score] : scores) object[label] = score;
   return object;
 }
 
-Json as_json(const EraserRationale& rationale, const std::string& annotation_id) {
+OrderedJson as_json(const EraserRationale& rationale, const std::string& annotation_id) {
   std::vector<TokenSpan> spans = rationale.hard;
   std::sort(spans.begin(), spans.end(), [](const TokenSpan& a, const TokenSpan& b) { return a.begin < b.begin; });
-  Json hard = Json::array();
+  OrderedJson hard = OrderedJson::array();
   for (std::size_t i = 0; i < spans.size(); ++i) {
     require(spans[i].begin < spans[i].end && (i == 0 || spans[i - 1].end <= spans[i].begin),
             "[eraser] {}: the span {} to {} is empty or overlaps the one before it", annotation_id, spans[i].begin,
             spans[i].end);
     hard.push_back({{"start_token", spans[i].begin}, {"end_token", spans[i].end}});
   }
-  Json object{{"docid", rationale.docid}, {"hard_rationale_predictions", hard}};
+  OrderedJson object{{"docid", rationale.docid}, {"hard_rationale_predictions", hard}};
   if (!rationale.soft.empty()) object["soft_rationale_predictions"] = rationale.soft;
   if (!rationale.soft_sentences.empty()) object["soft_sentence_predictions"] = rationale.soft_sentences;
   return object;
 }
 
-Json as_json(const EraserPrediction& prediction) {
-  Json object{{"annotation_id", prediction.annotation_id}, {"rationales", Json::array()}};
+OrderedJson as_json(const EraserPrediction& prediction) {
+  OrderedJson object{{"annotation_id", prediction.annotation_id}, {"rationales", OrderedJson::array()}};
   for (const EraserRationale& rationale : prediction.rationales)
     object["rationales"].push_back(as_json(rationale, prediction.annotation_id));
   object["classification"] = prediction.classification;
   object["classification_scores"] = as_json(prediction.scores);
-  const auto add = [](Json& to, const char* name, const ClassScores& scores) {
+  const auto add = [](OrderedJson& to, const char* name, const ClassScores& scores) {
     if (!scores.empty()) to[name] = as_json(scores);
   };
   add(object, "comprehensiveness_classification_scores", prediction.without_rationale);
   add(object, "sufficiency_classification_scores", prediction.only_rationale);
   if (prediction.tokens_to_flip) object["tokens_to_flip"] = *prediction.tokens_to_flip;
   for (const EraserPrediction::Threshold& threshold : prediction.thresholds) {
-    Json at{{"threshold", threshold.share}};
+    OrderedJson at{{"threshold", threshold.share}};
     add(at, "comprehensiveness_classification_scores", threshold.without_rationale);
     add(at, "sufficiency_classification_scores", threshold.only_rationale);
     object["thresholded_scores"].push_back(at);
@@ -140,7 +140,7 @@ Json as_json(const EraserPrediction& prediction) {
   return object;
 }
 
-std::vector<std::string> field_names(const Json& object) {
+std::vector<std::string> field_names(const OrderedJson& object) {
   std::vector<std::string> names;
   for (const auto& [name, value] : object.items()) names.push_back(name);
   return names;
@@ -151,17 +151,17 @@ std::vector<std::string> field_names(const Json& object) {
 std::vector<EraserAnnotation> read_eraser_annotations(const std::string& file) {
   std::vector<EraserAnnotation> annotations;
   for (ObjectLines lines(file); lines.next();) {
-    const Json& object = lines.object();
+    const OrderedJson& object = lines.object();
     EraserAnnotation annotation{.annotation_id = lines.needed_text(object, "annotation_id"),
                                 .query = lines.text(object, "query"),
                                 .classification = lines.needed_text(object, "classification"),
                                 .query_type = lines.text(object, "query_type")};
-    for (const Json& group : lines.list(object, "evidences")) {
+    for (const OrderedJson& group : lines.list(object, "evidences")) {
       std::vector<EraserEvidence>& evidences = annotation.evidences.emplace_back();
-      for (const Json& evidence : lines.as_list(group, "a group of evidences"))
+      for (const OrderedJson& evidence : lines.as_list(group, "a group of evidences"))
         evidences.push_back(evidence_of(lines, evidence, annotation.annotation_id));
     }
-    for (const Json& docid : lines.list(object, "docids"))
+    for (const OrderedJson& docid : lines.list(object, "docids"))
       annotation.docids.push_back(docid.is_string() ? docid.get<std::string>() : docid.dump());
     if (object.contains("document")) annotation.document = lines.text(object, "document");
     annotations.push_back(std::move(annotation));
@@ -172,9 +172,9 @@ std::vector<EraserAnnotation> read_eraser_annotations(const std::string& file) {
 std::string eraser_lines(std::span<const EraserAnnotation> annotations) {
   std::string lines;
   for (const EraserAnnotation& annotation : annotations) {
-    Json object{{"annotation_id", annotation.annotation_id}, {"query", annotation.query}, {"evidences", Json::array()}};
+    OrderedJson object{{"annotation_id", annotation.annotation_id}, {"query", annotation.query}, {"evidences", OrderedJson::array()}};
     for (const std::vector<EraserEvidence>& group : annotation.evidences) {
-      Json list = Json::array();
+      OrderedJson list = OrderedJson::array();
       for (const EraserEvidence& evidence : group) list.push_back(as_json(evidence));
       object["evidences"].push_back(list);
     }
@@ -219,7 +219,7 @@ std::string eraser_lines(std::span<const EraserPrediction> predictions) {
   std::string lines;
   std::vector<std::string> fields;
   for (const EraserPrediction& prediction : predictions) {
-    const Json object = as_json(prediction);
+    const OrderedJson object = as_json(prediction);
     if (lines.empty()) fields = field_names(object);
     require(fields == field_names(object), "[eraser] {} has the fields {}, but {} has {}; all need the same",
             prediction.annotation_id, fmt::join(field_names(object), ", "), predictions[0].annotation_id,

@@ -35,7 +35,7 @@ std::string shortened(std::string_view text, double width);
 
 // Sizes that the pictures of weights share, in pixels.
 inline constexpr double kSvgMargin = 12, kSvgGap = 6, kSvgFont = 13;
-inline constexpr double kSvgTitleHeight = 28, kSvgScaleHeight = 44, kSvgLegendRow = 20;
+inline constexpr double kSvgTitleHeight = 28, kSvgLegendRow = 20;
 
 inline constexpr double kSvgLongestLabel = 14;  // in units of the font
 
