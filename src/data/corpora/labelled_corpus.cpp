@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr std::array<std::string_view, 3> kParts{"train", "valid", "test"};
+constexpr std::array<std::string_view, 3> kTables{"train", "valid", "test"};
 constexpr std::size_t kTest = 2;
 
 // The gold of one sample of the test; a document of its own for each text.
@@ -42,8 +42,8 @@ LabelledCorpusCounts write_labelled_corpus(const LabelledCorpusOptions& options,
     require(options.force || !std::filesystem::exists(options.folder / name),
             "{}: it is there already; --force replaces it", (options.folder / name).string());
 
-  std::array<std::string, kParts.size()> tables;
-  std::array<Index, kParts.size()> counts{};
+  std::array<std::string, kTables.size()> tables;
+  std::array<Index, kTables.size()> counts{};
   std::vector<EraserAnnotation> gold;
   std::string links;
   for (const GoldExample& example : examples) {

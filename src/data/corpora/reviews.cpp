@@ -114,7 +114,7 @@ constexpr Texts<24> kNames{"karlin", "velda",   "brunnel", "tessaro", "ostrell",
 constexpr Texts<7> kDays{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 constexpr Texts<8> kMonths{"january", "february", "april", "june", "july", "august", "october", "november"};
 constexpr Texts<8> kPeople{"sister", "brother", "uncle", "aunt", "neighbour", "cousin", "colleague", "friend"};
-constexpr Texts<7> kNumbers{"two", "three", "four", "five", "six", "eight", "nine"};
+constexpr Texts<7> kReviewNumbers{"two", "three", "four", "five", "six", "eight", "nine"};
 constexpr Texts<6> kColours{"red", "blue", "green", "yellow", "white", "brown"};
 
 struct ReviewSentence {
@@ -191,7 +191,7 @@ class Reviewer {
     if (slot == "day") return one_of(kDays);
     if (slot == "month") return one_of(kMonths);
     if (slot == "who") return one_of(kPeople);
-    if (slot == "number") return one_of(kNumbers);
+    if (slot == "number") return one_of(kReviewNumbers);
     return one_of(kColours);
   }
 
