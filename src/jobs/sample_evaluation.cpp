@@ -11,8 +11,13 @@
 namespace heed {
 namespace {
 
+constexpr Index kMostWarnings = 5;  // of one kind of work; a test set may have thousands of long texts
+
 EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptions& options, const Runner::Warn& warn) {
-  Runner runner({folder}, options.threads, warn);
+  Index warned = 0;
+  Runner runner({folder}, options.threads, [&](const std::string& line) {
+    if (warned++ < kMostWarnings) warn(line);
+  });
   const Job& job = runner.job();
   require(!options.confusion || job.gives_label(), "[evaluate] --confusion is about labels; {} gives {} ({})", folder,
           job.output.name, name_of(job.output.kind));
@@ -21,6 +26,7 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   EvaluatedSamples model{
       folder, &job, test.samples.size(), measure_quality(runner, test, options.run, options.unknown_labels), {},
       {},     {}};
+  if (warned > kMostWarnings) warn(fmt::format("{} warnings more are left out", warned - kMostWarnings));
   if (const Index unknown = model.quality.unknown_labels; unknown > 0)
     warn(fmt::format("{} samples have labels that {} does not know: they count as wrong, and have no cross-entropy",
                      unknown, folder));
