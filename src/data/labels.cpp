@@ -29,6 +29,7 @@ std::vector<std::string> learn_labels(const SampleFiles& files, const std::vecto
   require(different >= 2, "[train] there is no label but {} in {}; at least two labels are needed", *labels.begin(),
           files.files.front());
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const SampleColumn& column : columns) names.push_back(column.name);
   constexpr std::ptrdiff_t kShown = 40;
   require(

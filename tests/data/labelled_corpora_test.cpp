@@ -150,6 +150,19 @@ TEST(Inference, DirectionAndNegationDecide) {
   for (const char* each : {"entailment", "neutral", "contradiction"}) EXPECT_GT(negations(each), 3000) << each;
 }
 
+// Whichever way the grammar comes to a pair, it gives it one label.
+TEST(Inference, APairHasOneLabel) {
+  std::map<Lines, std::string> labels;
+  int met_again = 0;
+  for (const std::uint64_t seed : {1, 2, 3})
+    for (const GoldExample& example : generate_inference_pairs(30'000, seed)) {
+      const auto [known, is_new] = labels.emplace(example.texts, example.label);
+      met_again += is_new ? 0 : 1;
+      EXPECT_EQ(known->second, example.label) << example.texts[0] << " | " << example.texts[1];
+    }
+  EXPECT_GT(met_again, 1000);
+}
+
 TEST(LabelledCorpora, CountsHaveBounds) {
   EXPECT_EQ(message_of([] { generate_inference_pairs(1'000'001, 1); }),
             "[inference] 1000001 pairs are asked for; 1 to 1000000 can be had");
