@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kCaptionOrder = BleuCounts::kOrder;
+constexpr std::size_t kLongestNGram = BleuCounts::kOrder;
 constexpr BleuOptions kWords{.tokens = BleuTokens::none};
 
 using Words = std::vector<std::string>;
@@ -19,12 +19,12 @@ using Words = std::vector<std::string>;
 Words words_of(const std::string& caption) { return tokenized(caption, BleuTokens::none); }
 
 // Of each order.
-using CountsByOrder = std::array<NGrams, kCaptionOrder>;
+using CountsByOrder = std::array<NGrams, kLongestNGram>;
 
 CountsByOrder counts_of(const std::string& caption) {
   const Words words = words_of(caption);
   CountsByOrder counts;
-  for (std::size_t n = 0; n < kCaptionOrder; ++n) counts[n] = count_ngrams(words, n + 1);
+  for (std::size_t n = 0; n < kLongestNGram; ++n) counts[n] = count_ngrams(words, n + 1);
   return counts;
 }
 
@@ -52,13 +52,13 @@ class Frequencies {
 
 // The weights of a caption's n-grams.
 struct Weighted {
-  std::array<std::unordered_map<std::string, double>, kCaptionOrder> weights;
-  std::array<double, kCaptionOrder> norms = {};
+  std::array<std::unordered_map<std::string, double>, kLongestNGram> weights;
+  std::array<double, kLongestNGram> norms = {};
   Index pairs = 0;  // of words: the length that CIDEr-D compares
 
   Weighted(const std::string& caption, const Frequencies& frequencies) {
     const CountsByOrder counts = counts_of(caption);
-    for (std::size_t n = 0; n < kCaptionOrder; ++n) {
+    for (std::size_t n = 0; n < kLongestNGram; ++n) {
       for (const auto& [ngram, count] : counts[n]) {
         const double weight = frequencies.weight(ngram, count);
         weights[n][ngram] = weight;
@@ -75,7 +75,7 @@ double similarity(const Weighted& caption, const Weighted& reference, Cider kind
   const auto apart = static_cast<double>(caption.pairs - reference.pairs);
   const double penalty = kind == Cider::d ? std::exp(-apart * apart / (2 * 6.0 * 6.0)) : 1;
   double sum = 0;
-  for (std::size_t n = 0; n < kCaptionOrder; ++n) {
+  for (std::size_t n = 0; n < kLongestNGram; ++n) {
     double product = 0;
     for (const auto& [ngram, weight] : caption.weights[n]) {
       const auto place = reference.weights[n].find(ngram);
@@ -101,7 +101,7 @@ CaptionBleu caption_bleu(const BleuCounts& counts) {
   const double brevity = ratio < 1 ? std::exp(1 - 1 / ratio) : 1;
   CaptionBleu scores;
   double product = 1;
-  for (std::size_t n = 0; n < kCaptionOrder; ++n) {
+  for (std::size_t n = 0; n < kLongestNGram; ++n) {
     product *= (static_cast<double>(counts.matches[n]) + kTiny) / (static_cast<double>(counts.total[n]) + kSmall);
     scores[n] = std::pow(product, 1 / static_cast<double>(n + 1)) * brevity;
   }
@@ -133,7 +133,7 @@ std::vector<double> cider(std::span<const CaptionCase> images, Cider kind) {
     double sum = 0;
     for (const std::string& reference : image.references)
       sum += similarity(caption, Weighted(reference, frequencies), kind);
-    scores.push_back(10 * sum / static_cast<double>(kCaptionOrder) / static_cast<double>(image.references.size()));
+    scores.push_back(10 * sum / static_cast<double>(kLongestNGram) / static_cast<double>(image.references.size()));
   }
   return scores;
 }

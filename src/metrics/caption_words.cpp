@@ -71,9 +71,15 @@ class Cutter {
     return std::min(chunk_.find_first_not_of(same, at_), chunk_.size()) - at_;
   }
   bool between_digits() const { return !word_.empty() && is_digit(word_.back()) && is_digit(next()); }
+  // A year without its century: '80s.
+  bool years_follow() const {
+    std::size_t end = at_ + 1;
+    while (end < chunk_.size() && is_digit(chunk_[end])) ++end;
+    return end > at_ + 1 && end < chunk_.size() && chunk_[end] == 's';
+  }
   bool clitic_follows() const {
     return std::ranges::find(kClitics, chunk_.substr(at_)) != kClitics.end() || chunk_.substr(at_) == "'tis" ||
-           chunk_.substr(at_) == "'twas" || (is_digit(next()) && chunk_.back() == 's');
+           chunk_.substr(at_) == "'twas" || years_follow();
   }
 
   // Takes the next character, or several: into the word, as a word of their own, or as a mark that is left out.

@@ -23,12 +23,12 @@ struct Hits {
   }
 };
 
-double ratio(Index part, Index whole) {
+double quotient(Index part, Index whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 RougeScore score_of(const Hits& hits) {
-  RougeScore score{ratio(hits.hits, hits.summary), ratio(hits.hits, hits.reference), 0};
+  RougeScore score{quotient(hits.hits, hits.summary), quotient(hits.hits, hits.reference), 0};
   if (const double sum = score.precision + score.recall; sum > 0) score.f = 2 * score.precision * score.recall / sum;
   return score;
 }

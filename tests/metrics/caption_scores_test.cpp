@@ -109,6 +109,8 @@ TEST(CaptionWords, ArePartedAsInTheTreebank) {
   EXPECT_EQ(caption_line("The U.S. flag at 10:30 with Mr. Smith, 1/2 [of] {it} #tag"),
             "the u.s. flag at 10:30 with mr. smith 1/2 -lsb- of -rsb- -lcb- it -rcb- #tag");
   EXPECT_EQ(caption_line("I'd wanna 'tis dogs’ “toys” — so…"), "i 'd wan na 't is dogs toys so");
+  EXPECT_EQ(caption_line("Cars of the '80s. It's 1960's 'best' (red)."),
+            "cars of the '80s it 's 1960 's best -lrb- red -rrb-");
   EXPECT_EQ(caption_line(" ... -- !"), "");
 }
 
