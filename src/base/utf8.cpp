@@ -78,6 +78,8 @@ bool is_control(char32_t code) { return properties(code).category == UTF8PROC_CA
 
 bool is_small_letter(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_LL; }
 
+bool is_capital_letter(char32_t code) { return properties(code).category == UTF8PROC_CATEGORY_LU; }
+
 bool is_word_character(char32_t code) {
   const auto category = properties(code).category;
   return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ME) || category == UTF8PROC_CATEGORY_ND ||

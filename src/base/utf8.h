@@ -73,6 +73,7 @@ std::string_view characters_between(std::string_view text, std::ptrdiff_t begin,
 bool is_white_space(char32_t code);
 bool is_control(char32_t code);
 bool is_small_letter(char32_t code);
+bool is_capital_letter(char32_t code);
 // A letter, a mark on one, or a digit.
 bool is_word_character(char32_t code);
 // A character of a script that puts no white space between words: Chinese characters and Japanese syllables.

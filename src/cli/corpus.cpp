@@ -174,7 +174,7 @@ void add_corpus(CLI::App& app) {
   CLI::App* const reviews_command = command->add_subcommand(
       "reviews", "Reviews with a label, and which sentence and words decide it; needs no files");
   add_common(*reviews_command, reviews);
-  reviews_command->add_option("--documents", reviews->pairs, "Different documents, for all parts together")
+  reviews_command->add_option("--documents", reviews->pairs, "Number of different documents in all parts together")
       ->capture_default_str();
   reviews_command->footer(
       "Lines are label<TAB>document, with the labels good, bad and open. test.gold.jsonl has ERASER's lines,\n"
@@ -189,7 +189,7 @@ void add_corpus(CLI::App& app) {
   CLI::App* const inference_command = command->add_subcommand(
       "inference", "Premises and hypotheses with a label, and which words decide it; needs no files");
   add_common(*inference_command, inference);
-  inference_command->add_option("--pairs", inference->pairs, "Different pairs, for all parts together")
+  inference_command->add_option("--pairs", inference->pairs, "Number of different pairs in all parts together")
       ->capture_default_str();
   inference_command->footer(
       "Lines are label<TAB>premise<TAB>hypothesis, with the labels entailment, neutral and contradiction.\n"

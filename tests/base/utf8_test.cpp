@@ -98,9 +98,13 @@ TEST(Utf8, WhiteSpaceIsPythons) {
                                    0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000}));
 }
 
-TEST(Utf8, SmallLettersOfEveryScript) {
+TEST(Utf8, LettersOfEveryScriptHaveTheirCase) {
   for (const char32_t small : {U'a', U'ß', U'ş', U'ω', U'д', U'ї'}) EXPECT_TRUE(is_small_letter(small));
-  for (const char32_t other : {U'A', U'Ş', U'Ω', U'Д', U'猫', U'1', U'.'}) EXPECT_FALSE(is_small_letter(other));
+  for (const char32_t capital : {U'A', U'Ä', U'Ş', U'Ω', U'Д'}) {
+    EXPECT_FALSE(is_small_letter(capital));
+    EXPECT_TRUE(is_capital_letter(capital));
+  }
+  for (const char32_t other : {U'猫', U'1', U'.', U'×', U'a'}) EXPECT_FALSE(is_capital_letter(other));
 }
 
 TEST(Utf8, LowerCaseOfEveryScript) {

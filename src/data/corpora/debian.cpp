@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/utf8.h"
 #include "heed/data/text_file.h"
 
 namespace heed {
@@ -39,10 +40,7 @@ void for_each_description(const std::string& file, const std::vector<std::string
 }
 
 bool starts_like_a_sentence(std::string_view text) {
-  const auto first = text.empty() ? '\0' : text.front();
-  // Capitals beyond ASCII: those of Latin-1 are C3 80 to C3 9E.
-  return (first >= 'A' && first <= 'Z') ||
-         (text.size() > 1 && first == '\xc3' && static_cast<unsigned char>(text[1]) <= 0x9e);
+  return !text.empty() && is_capital_letter(Characters(text).begin()->code);
 }
 
 }  // namespace
