@@ -58,7 +58,8 @@ const unanswered = {
 export function weightsOf(model: ModelInfo, texts: readonly string[]): number {
   const written = texts.reduce((sum, text) => sum + text.length / 3 + 2, 0);
   const tokens = Math.max(written, model.inputs.every(isWritten) ? 0 : tokensOfFile);
-  return (model.attentions ?? []).reduce((sum, a) => sum + a.heads * tokens * tokens, 0);
+  const labelled = (name: string) => model.output.kind === "label" && name === model.output.name;
+  return (model.attentions ?? []).reduce((sum, a) => sum + a.heads * (labelled(a.rows) ? 1 : tokens) * tokens, 0);
 }
 
 function sameInputs(a: ModelInfo, b: ModelInfo): boolean {

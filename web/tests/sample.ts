@@ -33,13 +33,16 @@ export function side(words: string[]) {
   return { text, tokens, words: spans };
 }
 
+// Five significant digits, as traces have.
+const written = (weight: number) => Number(weight.toPrecision(5));
+
 // A bump on the diagonal, wider and moved from head to head; rows sum to 1.
 export function weights(rows: number, columns: number, shift: number, width: number): number[][] {
   return Array.from({ length: rows }, (_, i) => {
     const centre = (i * Math.max(1, columns - 1)) / Math.max(1, rows - 1) + shift;
     const raw = Array.from({ length: columns }, (_, j) => Math.exp(-(((j - centre) / width) ** 2)) + 1e-4);
     const sum = raw.reduce((a, b) => a + b);
-    return raw.map((x) => Number((x / sum).toPrecision(5)));
+    return raw.map((x) => written(x / sum));
   });
 }
 
@@ -185,7 +188,7 @@ export function documentTrace(text = review, label = "positive") {
   return {
     ...common("classification"),
     axes: [document, { name: "label", kind: "label", ...labelled(label) }],
-    alignment: [bright.map((x) => Number((x / sum).toPrecision(5)))],
+    alignment: [bright.map((x) => written(x / sum))],
     alignment_rows: "label",
     alignment_columns: "document",
     choices: [
@@ -193,6 +196,42 @@ export function documentTrace(text = review, label = "positive") {
       { label: "neutral", probability: 0.15 },
       { label: "negative", probability: 0.04 },
     ],
+  };
+}
+
+// The same read as sentences, with an end that is in none of them: the weights are those of the sentences times those of
+// the words within.
+export function hierarchicalTrace(text = review, label = "positive") {
+  const trace = documentTrace(text, label);
+  const document = trace.axes[0] as Text & { sentence_ends?: number[] };
+  const length = [...text].length;
+  const ends = document.tokens.flatMap((token, i) => (/[.!?]$/.test(token.text) ? [i + 1] : []));
+  document.sentence_ends = ends;
+  document.tokens.push({ text: "</s>", begin: length, end: length, word: -1 });
+  const shares = ends.map((_, s) => s + 1);
+  const sum = shares.reduce((a, b) => a + b);
+  const row = trace.alignment[0]!;
+  const within = ends.map((end, s) => row.slice(ends[s - 1] ?? 0, end));
+  const weights = within.flatMap((sentence, s) => {
+    const all = sentence.reduce((a, b) => a + b);
+    return sentence.map((x) => written((x / all) * (shares[s]! / sum)));
+  });
+  return { ...trace, system: "han", alignment: [[...weights, 0]] };
+}
+
+// Several heads of one label, each with its own look at the text; the alignment is their mean.
+export function selfAttentiveTrace(text = review, label = "positive", heads = 5) {
+  const trace = documentTrace(text, label);
+  const places = trace.alignment[0]!.length;
+  const rows = Array.from({ length: heads }, (_, h) => weights(1, places, ((h + 0.5) * places) / heads, 1.2));
+  const mean = Array.from({ length: places }, (_, j) =>
+    written(rows.reduce((sum, row) => sum + row[0]![j]!, 0) / heads),
+  );
+  return {
+    ...trace,
+    system: "self-attentive",
+    alignment: [mean],
+    attentions: [{ name: "label.document", layer: 1, rows: "label", columns: "document", weights: rows }],
   };
 }
 
@@ -225,4 +264,16 @@ export function entailmentTrace(premise = "a man plays a guitar on stage", hypot
       { label: "contradiction", probability: 0.05 },
     ],
   };
+}
+
+// A model that reads both into one vector and looks back at nothing.
+export function conditionalTrace(premise: string, hypothesis: string) {
+  const { alignment, alignment_rows, alignment_columns, attentions, ...rest } = entailmentTrace(premise, hypothesis);
+  return rest;
+}
+
+// Many sentences of different lengths.
+export function longReview(words: number): string {
+  const all = Array.from({ length: words }, (_, i) => `w${i}${i % 23 === 19 || i === words - 1 ? "." : ""}`);
+  return all.join(" ").replace("w777 ", "wonderful ");
 }

@@ -65,7 +65,8 @@ export function aligningHeads(trace: Trace): number {
 }
 
 function looks(trace: Trace) {
-  if (![trace.rows, trace.columns].every((name) => isWords(axisOf(trace, name)))) return [];
+  const axes = [trace.rows, trace.columns].map((name) => axisOf(trace, name));
+  if (!axes.every((axis) => isWords(axis) && axis.kind !== "label")) return [];
   return trace.attentions.filter((a) => a.rows === trace.rows && a.columns === trace.columns);
 }
 

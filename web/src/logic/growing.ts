@@ -14,7 +14,7 @@ export type AxisKind = Axis["kind"];
 export function unknownAxis(name: string, kind: AxisKind): Axis {
   if (kind === "image") return { name, kind, rows: 1, columns: 1, preview: "" };
   if (kind === "sound") return { name, kind, rows: 0, frameSeconds: 0 };
-  return { name, kind, text: "", tokens: [], words: [] };
+  return { name, kind, text: "", tokens: [], words: [], sentenceEnds: [] };
 }
 
 // The inputs as far as the server has told them, the first the one that is looked at; the output is empty.

@@ -106,6 +106,31 @@ export function headRows(trace: Trace, group: AttentionGroup): HeadRow[] {
   });
 }
 
+// One head of a label that looks at a text, or the mean of several, as a text of its own.
+export interface TextHead {
+  title: string;
+  choice: Choice;
+  picture: Picture;
+}
+
+// Of each attention the mean of its heads, if it has several, then each of them; none where no label looks at a text.
+export function textHeads(trace: Trace, { members }: AttentionGroup, level: Level, keepEnd: boolean): TextHead[] {
+  const [first] = members;
+  if (!first || axisOf(trace, first.rows).kind !== "label" || !isWords(axisOf(trace, first.columns))) return [];
+  return members.flatMap((member) => {
+    const heads = Array.from({ length: member.heads }, (_, h) => h + 1);
+    return (heads.length > 1 ? [meanHead, ...heads] : heads).map((head) => {
+      const title = head === meanHead ? "Mean of all heads" : `Head ${head}`;
+      const choice = { attention: member.name, head };
+      return {
+        title: members.length > 1 ? `${title} · ${member.name}` : title,
+        choice,
+        picture: picture(trace, choice, level, keepEnd)!,
+      };
+    });
+  });
+}
+
 export interface Option {
   value: string;
   title: string;
@@ -248,13 +273,14 @@ export const views: readonly View[] = ["matrix", "lines", "picture", "text", "he
 
 export function viewsOf(trace: Trace, choice: Choice): View[] {
   const { row, column } = axesOf(trace, choice);
+  const output = outputOf(trace);
   const result: View[] = [];
   if (isWords(row) && column.kind === "image") result.push("picture");
   else if (row.kind === "label" && isWords(column)) result.push("text");
   else if (isWords(row) && isWords(column)) result.push("matrix", "lines");
   else result.push("matrix");
-  result.push("heads");
-  if (outputOf(trace).kind !== "label") result.push("beam");
+  if (output.kind !== "label" || trace.alignment || trace.attentions.length) result.push("heads");
+  if (output.kind !== "label") result.push("beam");
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Pictures as SVG files, for the export. Measuring text is the caller's: it has a browser.
 import { tokenOf, twigs } from "./beam";
 import { colourOf, css, headColour, inkOn, shade, type Theme } from "./colour";
+import { depths, excerpt, type Stretch, sentenceLooks } from "./document";
 import {
   beamCell,
   beamLayout,
@@ -11,8 +12,8 @@ import {
   matrixLayout,
   timeTicks,
 } from "./layout";
-import { deepest, type HeadRow, type Picture, shown } from "./picture";
-import { percent } from "./reading";
+import { deepest, type HeadRow, type Picture, shown, type TextHead } from "./picture";
+import { axesInWords, percent, shortPercent } from "./reading";
 import type { Axis, Hypothesis, ImageAxis, Matrix } from "./trace";
 import { at, type Label, row } from "./weights";
 
@@ -101,7 +102,11 @@ export function matrixSvg(picture: Picture, title: string, theme: Theme, measure
       );
     });
   });
-  return document(layout.width + 2 * margin, layout.height + 2 * margin, title, theme, body);
+  const said = axesInWords(picture);
+  const bottom = layout.height + 2 * margin + 16;
+  body.push(`<text class="muted" x="${margin}" y="${bottom - 8}">${escaped(said)}</text>`);
+  const width = Math.max(layout.width, Math.ceil(measure(said)));
+  return document(width + 2 * margin, bottom + 8, title, theme, body);
 }
 
 // Input left, output right. Several pictures of the same words are several heads, each in its colour.
@@ -247,25 +252,94 @@ export function imageSvg(picture: Picture, title: string, theme: Theme): string 
   return document(2 * margin + across * (width + thumbnailGap), 2 * margin + lines * (height + 34), title, theme, body);
 }
 
-// The words of a text on grounds of their weights, the largest weight the deepest.
-export function textSvg(picture: Picture, title: string, theme: Theme, measure: Measure): string {
+const textWidth = 720;
+const textLine = 28;
+
+// Some words of a picture on grounds of their depths from (x, y) on, which is the first one's base line; gives also the
+// last one's.
+function tinted(
+  picture: Picture,
+  deep: Float32Array,
+  { begin, end }: Stretch,
+  x: number,
+  y: number,
+  theme: Theme,
+  measure: Measure,
+): { body: string[]; bottom: number } {
+  const body: string[] = [];
   const looks = row(picture.weights, 0);
-  const most = looks.reduce((a, b) => Math.max(a, b), 0) || 1;
-  const [room, line] = [720, 28];
-  const body = [`<text class="chosen" x="${margin}" y="${margin + 16}">${escaped(shown(picture.rows[0]!))}</text>`];
-  let [x, y] = [margin, margin + 48];
-  picture.columns.forEach((label, j) => {
+  const most = largestOf(deep);
+  let [left, bottom] = [x, y];
+  picture.columns.slice(begin, end).forEach((label, k) => {
+    const j = begin + k;
     const text = shown(label);
     const width = measure(text) + 6;
-    if (x > margin && x + width > margin + room) [x, y] = [margin, y + line];
-    const colour = colourOf(looks[j]! / most, theme);
+    if (left > x && left + width > margin + textWidth) [left, bottom] = [x, bottom + textLine];
+    const colour = colourOf(deep[j]! / most, theme);
     body.push(
-      `<rect x="${x}" y="${y - 16}" width="${width}" height="22" rx="4" fill="${css(colour)}"><title>${looks[j]!.toFixed(3)}</title></rect>`,
-      `<text x="${x + 3}" y="${y}" style="fill:${inkOn(colour)}">${escaped(text)}</text>`,
+      `<rect x="${left}" y="${bottom - 16}" width="${width}" height="22" rx="4" fill="${css(colour)}"><title>${looks[j]!.toFixed(3)}</title></rect>`,
+      `<text x="${left + 3}" y="${bottom}" style="fill:${inkOn(colour)}">${escaped(text)}</text>`,
     );
-    x += width + 3;
+    left += width + 3;
   });
-  return document(room + 2 * margin, y + 2 * margin, title, theme, body);
+  return { body, bottom };
+}
+
+const largestOf = (numbers: Float32Array) => numbers.reduce((a, b) => Math.max(a, b), 0) || 1;
+
+const shareBar = 56;
+const shareColumn = 112; // the bar and its number
+
+// The words of a text on grounds of their depths, the largest the deepest; sentences below each other, each behind a bar
+// of its share.
+export function textSvg(picture: Picture, title: string, theme: Theme, measure: Measure): string {
+  const sentences = sentenceLooks(picture);
+  const deep = depths(picture, sentences);
+  const body = [`<text class="chosen" x="${margin}" y="${margin + 16}">${escaped(shown(picture.rows[0]!))}</text>`];
+  const most = Math.max(...sentences.map(({ share }) => share)) || 1;
+  let y = margin + 48;
+  const add = (stretch: Stretch, x: number) => {
+    const words = tinted(picture, deep, stretch, x, y, theme, measure);
+    body.push(...words.body);
+    y = words.bottom + textLine;
+  };
+  if (sentences.length === 0) add({ begin: 0, end: picture.columns.length }, margin);
+  for (const sentence of sentences) {
+    if (sentence.number) {
+      const width = (shareBar * sentence.share) / most;
+      body.push(
+        `<rect x="${margin}" y="${y - 11}" width="${width.toFixed(1)}" height="12" rx="3" fill="${grounds[theme].accent}"><title>${sentence.share.toFixed(3)}</title></rect>`,
+        `<text class="muted" x="${margin + shareColumn - 10}" y="${y}" text-anchor="end">${shortPercent(sentence.share)}</text>`,
+      );
+    }
+    add(sentence, margin + shareColumn);
+    y += 6;
+  }
+  return document(textWidth + 2 * margin, Math.ceil(y), title, theme, body);
+}
+
+// How many words of a text are shown where it stands small beside others.
+export const excerptWords = 60;
+
+// The heads of a label that looks at a text, below each other, each with the words that it looked at most.
+export function textHeadsSvg(
+  heads: TextHead[],
+  heading: string,
+  title: string,
+  theme: Theme,
+  measure: Measure,
+): string {
+  const body = [`<text class="muted" x="${margin}" y="${margin + 16}">${escaped(heading)}</text>`];
+  let y = margin + 48;
+  for (const { title: name, picture } of heads) {
+    const stretch = excerpt(row(picture.weights, 0), excerptWords);
+    body.push(`<text class="chosen" x="${margin}" y="${y}">${escaped(name)}</text>`);
+    const deep = depths(picture, sentenceLooks(picture));
+    const words = tinted(picture, deep, stretch, margin, y + textLine, theme, measure);
+    body.push(...words.body);
+    y = words.bottom + textLine + 14;
+  }
+  return document(textWidth + 2 * margin, y, title, theme, body);
 }
 
 // As much of the text as has room.

@@ -24,6 +24,7 @@ export interface WordsAxis {
   text: string;
   tokens: Token[];
   words: Word[];
+  sentenceEnds: number[]; // the token behind each sentence's last one, rising; none where it was not cut into sentences
 }
 
 export interface ImageAxis {
@@ -131,7 +132,15 @@ function span(of: Fields, length: number, where: string): { begin: number; end: 
   return { begin, end: whole(of.end, begin, length, `${where}.end`) };
 }
 
-function readWords(value: unknown, where: string): Pick<WordsAxis, "text" | "tokens" | "words"> {
+function readSentenceEnds(value: unknown, tokens: number, where: string): number[] {
+  let before = 0;
+  return list(value, where).map((end, i) => {
+    before = whole(end, before + 1, tokens, `${where}[${i}]`);
+    return before;
+  });
+}
+
+function readWords(value: unknown, where: string): Omit<WordsAxis, "name" | "kind"> {
   const of = fields(value, where);
   const wholeText = text(of.text, `${where}.text`);
   const length = [...wholeText].length;
@@ -149,7 +158,8 @@ function readWords(value: unknown, where: string): Pick<WordsAxis, "text" | "tok
       word: whole(token.word, -1, words.length - 1, `${at}.word`),
     };
   });
-  return { text: wholeText, tokens, words };
+  const sentenceEnds = readSentenceEnds(of.sentence_ends ?? [], tokens.length, `${where}.sentence_ends`);
+  return { text: wholeText, tokens, words, sentenceEnds };
 }
 
 // Only pictures that are pixels, and only from inside the trace.
@@ -360,7 +370,11 @@ function writeAxis(axis: Axis): object {
     const { frameSeconds, ...rest } = axis;
     return { ...rest, frame_seconds: frameSeconds };
   }
-  return axis;
+  return { name: axis.name, kind: axis.kind, ...writeWords(axis) };
+}
+
+function writeWords({ text: written, tokens, words, sentenceEnds }: WordsAxis): object {
+  return { text: written, tokens, words, sentence_ends: sentenceEnds.length ? sentenceEnds : undefined };
 }
 
 function writeAxes(trace: Trace): object {
@@ -370,11 +384,8 @@ function writeAxes(trace: Trace): object {
       ...(trace.alignment && { alignment_rows: trace.rows, alignment_columns: trace.columns }),
     };
   }
-  const plain = (axis: Axis) => {
-    const { text: words, tokens, words: spans } = axis as WordsAxis;
-    return { text: words, tokens, words: spans };
-  };
-  return { source: plain(trace.axes[0]!), target: plain(trace.axes[1]!) };
+  const [source, target] = trace.axes as [WordsAxis, WordsAxis];
+  return { source: writeWords(source), target: writeWords(target) };
 }
 
 const finite = (x: number) => (Number.isFinite(x) ? x : undefined);

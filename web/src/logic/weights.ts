@@ -159,6 +159,13 @@ function wordLabels(of: WordsAxis, level: Level, keepEnd: boolean): Label[] {
   return result;
 }
 
+// The place behind each sentence's last label: behind the one that has its last token, or behind all where that is an
+// end that is not kept.
+export function sentenceEnds(of: WordsAxis, labels: Label[]): number[] {
+  const place = new Map(labels.flatMap(({ tokens }, i) => tokens.map((token) => [token, i] as const)));
+  return of.sentenceEnds.map((end) => (place.get(end - 1) ?? labels.length - 1) + 1);
+}
+
 // A column of several tokens gets their sum, all the weight that fell on the word; a row of several gets their mean, so
 // that rows that summed to 1 still do. What fell on labels that are not shown stays out: no row is scaled up.
 export function merged(weights: Matrix, rows: Label[], columns: Label[]): Matrix {

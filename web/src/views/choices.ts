@@ -54,7 +54,8 @@ export class ChoicesView {
         " ",
         back,
       ),
-      element("ul", { "aria-label": "Probability of each label" }, ...rows),
+      // A long list scrolls, also by keys.
+      element("ul", { "aria-label": "Probability of each label", tabindex: rows.length > 8 && 0 }, ...rows),
     );
   }
 }

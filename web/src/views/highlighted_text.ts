@@ -1,11 +1,13 @@
-// A text whose words are tinted by how much the chosen label looked at them.
+// A text whose words are tinted by how much the chosen label looked at them. Where it was cut into sentences, each
+// stands in a line of its own behind a bar of its share.
 import { element, moveByArrows, textWidth } from "../dom";
-import { colourOf, css, inkOn, type Theme } from "../logic/colour";
+import type { Theme } from "../logic/colour";
+import { depths, type SentenceLook, sentenceLooks } from "../logic/document";
 import { type Picture, shown } from "../logic/picture";
-import { percent } from "../logic/reading";
+import { percent, shortPercent } from "../logic/reading";
 import { textSvg } from "../logic/svg";
 import { textOf } from "../logic/trace";
-import { row as rowOf } from "../logic/weights";
+import { leastDepth, tint, written } from "./tinted";
 import type { PictureView, Point } from "./view";
 
 export class HighlightedTextView implements PictureView {
@@ -30,31 +32,51 @@ export class HighlightedTextView implements PictureView {
     this.root = element("div", { class: "text-view" }, this.#text, this.#note);
   }
 
-  // What stands between the words stays as it was written.
   show(picture: Picture, theme: Theme) {
     this.#picture = picture;
-    const letters = [...textOf(picture.columnAxis)];
-    const looks = rowOf(picture.weights, 0);
-    const most = looks.reduce((a, b) => Math.max(a, b), 0);
-    const parts: (Node | string)[] = [];
-    let place = 0;
+    const sentences = sentenceLooks(picture);
+    const deep = depths(picture, sentences);
+    const most = deep.reduce((a, b) => Math.max(a, b), 0);
     this.#words = picture.columns.map((label, j) => {
-      if (label.begin > place) parts.push(letters.slice(place, label.begin).join(""));
-      place = Math.max(place, label.end);
       const word = element("button", { type: "button", class: "word", tabindex: j === 0 ? 0 : -1 }, shown(label));
-      const share = most > 0 ? looks[j]! / most : 0;
-      if (share > 0.03) {
-        const colour = colourOf(share, theme);
-        word.style.background = css(colour);
-        word.style.color = inkOn(colour);
-      }
-      parts.push(word);
+      if (deep[j]! > leastDepth * most) tint(word, deep[j]! / most, theme);
       return word;
     });
-    parts.push(letters.slice(place).join(""));
-    this.#text.replaceChildren(...parts);
-    this.#note.textContent = `The deepest colour stands for ${percent(most)} of the attention.`;
+    const letters = [...textOf(picture.columnAxis)];
+    this.#text.replaceChildren(
+      ...(sentences.length
+        ? this.#lines(letters, picture, sentences)
+        : written(letters, picture.columns, this.#words, 0, letters.length)),
+    );
+    this.#note.textContent = sentences.length
+      ? `Each bar is its sentence's share of the attention. The colour of a word stands for √(its sentence's share) × its own share within the sentence; the deepest is ${most.toFixed(2)}.`
+      : `The deepest colour stands for ${percent(most)} of the attention.`;
     this.#lit = null;
+  }
+
+  #lines(letters: string[], { columns }: Picture, sentences: SentenceLook[]): HTMLElement[] {
+    const most = Math.max(...sentences.map(({ share }) => share)) || 1;
+    return sentences.map((sentence, i) => {
+      const { begin, end } = sentence;
+      const from = columns[begin]!.begin;
+      const next = sentences[i + 1];
+      let to = next ? columns[next.begin]!.begin : letters.length;
+      while (to > from && letters[to - 1]!.trim() === "") --to; // a line needs no space behind it
+      const parts = written(letters, columns.slice(begin, end), this.#words.slice(begin, end), from, to);
+      const bar = element("span", { class: "share-bar" });
+      bar.style.width = `${(100 * sentence.share) / most}%`;
+      const known = sentence.number !== null;
+      const label = known
+        ? `Sentence ${sentence.number}, ${percent(sentence.share)} of the attention`
+        : "In no sentence";
+      return element(
+        "div",
+        { class: "sentence-line", role: "group", "aria-label": label },
+        element("span", { class: "share-shaft", "aria-hidden": "true" }, known && bar),
+        element("span", { class: "share", "aria-hidden": "true" }, known && shortPercent(sentence.share)),
+        element("div", { dir: "auto" }, ...parts),
+      );
+    });
   }
 
   svg(title: string, theme: Theme): string {

@@ -2,8 +2,8 @@
 import { element, textWidth } from "../dom";
 import { colourOf, css, pixels, type Theme } from "../logic/colour";
 import { cellAt, type MatrixLayout, matrixLayout, moved } from "../logic/layout";
-import { deepest, nounOf, type Picture } from "../logic/picture";
-import { percent } from "../logic/reading";
+import { deepest, type Picture } from "../logic/picture";
+import { axesInWords, percent } from "../logic/reading";
 import { matrixNeeds, matrixSvg, writtenLabels } from "../logic/svg";
 import { type Axis, isWords } from "../logic/trace";
 import { at, type Label } from "../logic/weights";
@@ -232,9 +232,8 @@ class ColourKey {
   #shown = "";
 
   show(picture: Picture, theme: Theme) {
-    const { rowName, columnName, rowAxis, columnAxis } = picture;
     const most = percent(deepest(picture));
-    const what = `Each row is a ${nounOf(rowAxis).one} of the ${rowName}, each column a ${nounOf(columnAxis).one} of the ${columnName}.`;
+    const what = axesInWords(picture);
     if (this.#shown === what + most + theme) return;
     this.#shown = what + most + theme;
     const ramp = element("span", { class: "ramp", "aria-hidden": "true" });

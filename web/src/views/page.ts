@@ -254,7 +254,9 @@ export class Page {
     const trace = answers.find((answer) => answer.trace)?.trace;
     if (!trace) return;
     const choice = possibleChoice(trace, settings.sides[0]!.choice);
-    this.#view.show(possibleView(trace, choice, settings.view), viewsOf(trace, choice));
+    const possible = viewsOf(trace, choice);
+    this.#view.root.hidden = possible.length < 2;
+    this.#view.show(possibleView(trace, choice, settings.view), possible);
   }
 
   // Names of the files, and of several traces a choice.

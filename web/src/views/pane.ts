@@ -21,9 +21,10 @@ import {
   viewsOf,
 } from "../logic/picture";
 import { reading } from "../logic/reading";
+import type { Settings } from "../logic/settings";
 import { matrixNeeds } from "../logic/svg";
 import { type Axis, axisOf, type Trace } from "../logic/trace";
-import type { Label } from "../logic/weights";
+import type { Label, Level } from "../logic/weights";
 import { BeamView } from "./beam";
 import { ChoicesView } from "./choices";
 import { HeadRanking } from "./head_ranking";
@@ -183,7 +184,7 @@ export class Pane {
     if (!trace || !answer) return;
 
     const { keepEnd } = state.settings;
-    const level = state.settings.level === "words" ? "legible" : "tokens";
+    const level = levelOf(state.settings);
     const choice = possibleChoice(trace, side.choice);
     const view = possibleView(trace, choice, state.settings.view);
     if (view !== "heads") this.#headOpen = false;
@@ -210,7 +211,7 @@ export class Pane {
         keepEnd,
         growing,
         theme: state.theme,
-        without: view === "text" && this.#picture ? [this.#picture.columnAxis.name] : [],
+        without: this.#picture && this.#showsText(trace, choice, view) ? [this.#picture.columnAxis.name] : [],
         note: noteOf(answer),
       });
       if (this.#picture) {
@@ -240,6 +241,11 @@ export class Pane {
     this.#reading.hidden = several || !this.#picture;
     this.#aside.hidden = several || (this.#entropy.root.hidden && this.#trust.root.hidden);
     for (const each of this.#exportPictures) each.disabled = !this.#staged;
+  }
+
+  // Whether the stage itself shows the text that is looked at.
+  #showsText(trace: Trace, choice: Choice, view: View): boolean {
+    return (view === "heads" && this.#headOpen ? viewsOf(trace, choice)[0] : view) === "text";
   }
 
   #showControls(state: State) {
@@ -314,7 +320,7 @@ export class Pane {
       if (this.#headOpen && this.#picture && trace.attentions.length) {
         showsPicture(viewsOf(trace, choice)[0]!, true);
       } else if (trace.attentions.length) {
-        this.#heads.show(trace, state.theme);
+        this.#heads.show(trace, state.theme, levelOf(state.settings), state.settings.keepEnd);
         shows(this.#heads);
       } else if (expected && answer.asking === "output") {
         says("The heads come with the finished output.");
@@ -374,6 +380,10 @@ export class Pane {
     if (this.#trace) exportJson(this.#trace);
     this.#menu.open = false;
   }
+}
+
+function levelOf({ level }: Settings): Level {
+  return level === "words" ? "legible" : "tokens";
 }
 
 // What a person has to know about where the output comes from.

@@ -1,9 +1,10 @@
 // Inputs and output as plain sentences. Pointing at a word tints the words it looks at, or that look at it.
 import { element, moveByArrows } from "../dom";
-import { colourOf, css, inkOn, type Theme } from "../logic/colour";
+import type { Theme } from "../logic/colour";
 import { calledOf, type Picture, shown } from "../logic/picture";
 import { type Axis, isWords, outputOf, type Trace, type WordsAxis } from "../logic/trace";
 import { at, type Label, type Level, labels, row as rowOf } from "../logic/weights";
+import { tint } from "./tinted";
 
 type PointWord = (axis: Axis, label: Label | null) => void;
 
@@ -73,9 +74,7 @@ class Sentence {
     this.#buttons.forEach((button, i) => {
       const weight = weights[i] ?? 0;
       if (weight < 0.02) return;
-      const colour = colourOf(weight, theme);
-      button.style.background = css(colour);
-      button.style.color = inkOn(colour);
+      tint(button, weight, theme);
       this.#tinted.push(button);
     });
   }

@@ -1,16 +1,7 @@
 // Small screens, dark colours, assistive technology, large traces.
 import { writeFile } from "node:fs/promises";
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
 import { sampleTrace } from "../sample";
-import { expect, finished, hoverCell, opened, output, screenshot, test, traceFile } from "./fixtures";
-
-async function violations(page: Page) {
-  const { violations: found } = await new AxeBuilder({ page }).analyze();
-  return found
-    .filter((v) => v.impact === "serious" || v.impact === "critical")
-    .map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`);
-}
+import { accessible, expect, finished, hoverCell, opened, output, screenshot, test, traceFile } from "./fixtures";
 
 for (const scheme of ["light", "dark"] as const) {
   test(`every view passes the accessibility check in ${scheme} colours`, async ({ page, server }) => {
@@ -20,31 +11,31 @@ for (const scheme of ["light", "dark"] as const) {
     await expect(page.getByText("Comprehensiveness")).toBeVisible();
     await page.getByText("Read it as text").click();
     await output(page).getByRole("button").first().hover();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await screenshot(page, `matrix-${scheme}`);
     await page.getByText("Rank heads by alignment").click();
     await page.getByLabel("Which words belong together").fill("0-0 1-1 2-2 3-3 4-4 5-5");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: /^Layer 1, head 1/ }).click();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await screenshot(page, `ranking-${scheme}`);
     await page.getByLabel("Which words belong together").fill("0-0 9-9");
     await page.keyboard.press("Enter");
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await page.getByText("Rank heads by alignment").click();
     await page.getByText("Lines", { exact: true }).click();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await page.getByText("Heads", { exact: true }).click();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await screenshot(page, `heads-${scheme}`);
     await page.getByText("Search", { exact: true }).click();
     await page.getByRole("button", { name: "Show the search" }).click();
     await expect(page.locator(".twig").first()).toBeVisible();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
     await screenshot(page, `search-${scheme}`);
     await page.getByRole("button", { name: "Compare" }).click();
     await page.locator(".menu summary").first().click();
-    expect(await violations(page)).toEqual([]);
+    await accessible(page);
   });
 }
 

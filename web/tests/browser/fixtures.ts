@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator, type Page, test as plain } from "@playwright/test";
 import { type MockServer, startServer } from "./mock_server";
 
@@ -81,4 +83,35 @@ export async function hoverCell(page: Page, row: number, column: number, rows: n
   const box = (await canvas.boundingBox())!;
   const position = { x: ((column + 0.5) * box.width) / columns, y: ((row + 0.5) * box.height) / rows };
   await canvas.hover({ position, force: true });
+}
+
+// Nothing on the page keeps assistive technology out.
+export async function accessible(page: Page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+  expect(serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`)).toEqual([]);
+}
+
+// The file that a click on Export gives.
+export async function exported(page: Page, title: string): Promise<Buffer> {
+  await page.locator(".menu summary").click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: title }).click();
+  return readFile(await (await download).path());
+}
+
+// A number that an SVG says of itself.
+export const numberOf = (svg: string, name: string) => Number(svg.match(new RegExp(` ${name}="(\\d+)"`))![1]);
+
+// Width, height and the different colours of a picture, as the browser reads it.
+export function seen(page: Page, png: Buffer) {
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+    return { width: image.width, height: image.height, colours: new Set(pixels).size };
+  }, png.toString("base64"));
 }

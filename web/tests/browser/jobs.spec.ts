@@ -1,20 +1,13 @@
 // Each job with its own inputs and its own picture.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { captionTrace, review } from "../sample";
-import { drop, expect, finished, hoverCell, output, screenshot, test } from "./fixtures";
+import { accessible, drop, expect, finished, hoverCell, output, screenshot, test } from "./fixtures";
 
 const views = (page: Page) => page.getByRole("group", { name: "View" }).getByRole("radio");
 
 async function possibleViews(page: Page): Promise<string[]> {
   const labels = page.locator(".choices").first().locator("label:not([hidden])");
   return labels.allTextContents();
-}
-
-async function accessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  expect(serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`)).toEqual([]);
 }
 
 const { preview } = captionTrace().axes[0] as { preview: string };

@@ -1,7 +1,5 @@
 // Type, see, point, switch, compare, edit, search, measure, export, share.
-import { readFile } from "node:fs/promises";
-import type { Page } from "@playwright/test";
-import { expect, finished, hoverCell, opened, output, screenshot, test } from "./fixtures";
+import { expect, exported, finished, hoverCell, numberOf, opened, output, screenshot, seen, test } from "./fixtures";
 
 test("a stranger sees an example translated, and one thing to do", async ({ page, server }) => {
   await page.goto(server.url);
@@ -174,13 +172,6 @@ test("the tests of trust are run on demand and said in words", async ({ page, se
   await screenshot(page, "trust");
 });
 
-async function exported(page: Page, title: string): Promise<Buffer> {
-  await page.locator(".menu summary").click();
-  const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: title }).click();
-  return readFile(await (await download).path());
-}
-
 test("pictures and traces are exported", async ({ page, server }) => {
   await opened(page, server);
   const svg = (await exported(page, "Picture as SVG")).toString();
@@ -192,21 +183,6 @@ test("pictures and traces are exported", async ({ page, server }) => {
   const trace = JSON.parse((await exported(page, "Trace as JSON")).toString());
   expect(trace).toMatchObject({ format: "heed-trace", version: 1, model: "demo" });
 });
-
-const numberOf = (svg: string, name: string) => Number(svg.match(new RegExp(` ${name}="(\\d+)"`))![1]);
-
-// Width, height and the different colours of a picture, as the browser reads it.
-function seen(page: Page, png: Buffer) {
-  return page.evaluate(async (data) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${data}`;
-    await image.decode();
-    const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
-    context.drawImage(image, 0, 0);
-    const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
-    return { width: image.width, height: image.height, colours: new Set(pixels).size };
-  }, png.toString("base64"));
-}
 
 for (const [scheme, paper] of [
   ["light", "#ffffff"],

@@ -6,11 +6,14 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import {
   captionTrace,
+  conditionalTrace,
   documentTrace,
   entailmentTrace,
   french,
+  hierarchicalTrace,
   review,
   sampleTrace,
+  selfAttentiveTrace,
   speechTrace,
   type Text,
 } from "../sample";
@@ -60,7 +63,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-// One model of each job that the page shows in its own way; two that translate, the second without an example.
+// Models of each job that the page shows in its own way; two that translate, the second without an example.
 function models(behaviour: Behaviour) {
   const attentions = Array.from({ length: behaviour.layers ?? 2 }, (_, i) => ({
     name: `decoder.layer${i + 1}.source`,
@@ -78,6 +81,22 @@ function models(behaviour: Behaviour) {
     output: text("target"),
     attentions,
   };
+  const classification = {
+    job: "classification",
+    verb: "classify",
+    inputs: [{ name: "document", kind: "document" }],
+    output: { name: "label", kind: "label" },
+    labels: ["positive", "neutral", "negative"],
+    example: [review],
+  };
+  const entailment = {
+    job: "entailment",
+    verb: "judge",
+    inputs: [text("premise"), text("hypothesis")],
+    output: { name: "label", kind: "label" },
+    labels: ["entailment", "neutral", "contradiction"],
+    example: ["a man plays a guitar on stage", "someone makes music"],
+  };
   const others = [
     {
       name: "captions",
@@ -93,24 +112,15 @@ function models(behaviour: Behaviour) {
       inputs: [{ name: "speech", kind: "sound" }],
       output: text("transcript"),
     },
+    { ...classification, name: "reviews" },
+    { ...classification, name: "sentences" },
     {
-      name: "reviews",
-      job: "classification",
-      verb: "classify",
-      inputs: [{ name: "document", kind: "document" }],
-      output: { name: "label", kind: "label" },
-      labels: ["positive", "neutral", "negative"],
-      example: [review],
+      ...classification,
+      name: "rows",
+      attentions: [{ name: "label.document", layer: 1, heads: 5, rows: "label", columns: "document" }],
     },
-    {
-      name: "pairs",
-      job: "entailment",
-      verb: "judge",
-      inputs: [text("premise"), text("hypothesis")],
-      output: { name: "label", kind: "label" },
-      labels: ["entailment", "neutral", "contradiction"],
-      example: ["a man plays a guitar on stage", "someone makes music"],
-    },
+    { ...entailment, name: "pairs" },
+    { ...entailment, name: "conditional" },
   ];
   return {
     models: [
@@ -131,15 +141,22 @@ function models(behaviour: Behaviour) {
 
 function otherTrace(request: Record<string, unknown>) {
   const inputs = (request.inputs ?? {}) as Record<string, string>;
+  const label = request.target === undefined ? "positive" : String(request.target);
   switch (request.model) {
     case "captions":
       return captionTrace();
     case "speech":
       return speechTrace();
     case "reviews":
-      return documentTrace(String(request.text), request.target === undefined ? "positive" : String(request.target));
+      return documentTrace(String(request.text), label);
+    case "sentences":
+      return hierarchicalTrace(String(request.text), label);
+    case "rows":
+      return selfAttentiveTrace(String(request.text), label);
     case "pairs":
       return entailmentTrace(inputs.premise, inputs.hypothesis);
+    case "conditional":
+      return conditionalTrace(inputs.premise!, inputs.hypothesis!);
     default:
       return null;
   }

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { alignmentError, readLinks } from "../../src/logic/alignment_error";
 import { picture, theAlignment } from "../../src/logic/picture";
-import { type Matrix, readTrace } from "../../src/logic/trace";
-import { rollout } from "../../src/logic/weights";
+import { type Matrix, readTrace, type WordsAxis } from "../../src/logic/trace";
+import { rollout, sentenceEnds } from "../../src/logic/weights";
 import { sampleTrace } from "../sample";
 
 interface Fixtures {
-  merge: { name: string; trace: unknown; by_words: number[][] }[];
+  merge: { name: string; trace: unknown; by_words: number[][]; sentence_ends?: number[] }[];
   rollout: { name: string; layers: number[][][]; result: number[][] }[];
   alignment_error: { name: string; proposed: string; gold: string; error: number }[];
 }
@@ -24,8 +24,10 @@ const matrixOf = (rows: number[][]): Matrix => ({
 
 // Every number of the fixtures is a sum of few powers of two, so results are exact.
 describe("the page computes as the command does", () => {
-  it.each(fixtures.merge)("pieces become words: $name", ({ trace, by_words }) => {
-    expect(picture(readTrace(trace), theAlignment, "words", true)!.weights).toEqual(matrixOf(by_words));
+  it.each(fixtures.merge)("pieces become words: $name", ({ trace, by_words, sentence_ends }) => {
+    const shown = picture(readTrace(trace), theAlignment, "words", true)!;
+    expect(shown.weights).toEqual(matrixOf(by_words));
+    expect(sentenceEnds(shown.columnAxis as WordsAxis, shown.columns)).toEqual(sentence_ends ?? []);
   });
 
   it.each(fixtures.rollout)("layers roll out: $name", ({ layers, result }) => {

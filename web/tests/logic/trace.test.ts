@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { axisOf, parseTraces, readTrace, sizeOf, TraceError, type WordsAxis, writeTrace } from "../../src/logic/trace";
-import { captionTrace, documentTrace, entailmentTrace, sampleTrace, speechTrace } from "../sample";
+import {
+  captionTrace,
+  documentTrace,
+  entailmentTrace,
+  hierarchicalTrace,
+  sampleTrace,
+  selfAttentiveTrace,
+  speechTrace,
+} from "../sample";
 
 const json = () => JSON.parse(JSON.stringify(sampleTrace({ layers: 2, heads: 3, beam: true, trust: true })));
 
@@ -33,7 +41,14 @@ describe("reading a trace", () => {
     expect(JSON.parse(writeTrace(trace))).toMatchObject({ version: 1, source: json().source, target: json().target });
   });
 
-  it.each([captionTrace(), speechTrace(), documentTrace(), entailmentTrace()])("of version 2 too: $job", (written) => {
+  it.each([
+    captionTrace(),
+    speechTrace(),
+    documentTrace(),
+    hierarchicalTrace(),
+    selfAttentiveTrace(),
+    entailmentTrace(),
+  ])("of version 2 too: $job", (written) => {
     const trace = readTrace(written);
     expect(trace).toMatchObject({ version: 2, job: written.job });
     expect([trace.rows, trace.columns]).toEqual([written.alignment_rows, written.alignment_columns]);
@@ -41,6 +56,16 @@ describe("reading a trace", () => {
     expect(trace.choices).toEqual("choices" in written ? written.choices : []);
     expect(parseTraces(writeTrace(trace))).toEqual([trace]);
     expect(JSON.parse(writeTrace(trace)).axes).toEqual(JSON.parse(JSON.stringify(written.axes)));
+  });
+
+  it("takes the ends of sentences, and writes them back in both versions", () => {
+    const document = readTrace(hierarchicalTrace()).axes[0] as WordsAxis;
+    expect(document.sentenceEnds).toEqual([9, 22]);
+    expect(document.tokens).toHaveLength(23); // the end is in no sentence
+    const old = json();
+    old.source.sentence_ends = [2, 5];
+    expect(JSON.parse(writeTrace(readTrace(old))).source.sentence_ends).toEqual([2, 5]);
+    expect(JSON.parse(writeTrace(readTrace(old))).target).not.toHaveProperty("sentence_ends");
   });
 
   it("takes an impossible hypothesis, which has no log-probability", () => {
@@ -93,6 +118,11 @@ const broken: [string, Change, RegExp][] = [
   ],
   ["a hypothesis from nowhere", (t) => (t.beam[1][0].from = 3), /beam\[1\]\[0\]\.from is 3/],
   ["trust in words", (t) => (t.trust.sufficiency = "good"), /trust\.sufficiency is not a number/],
+  ["sentences in words", (t) => (t.source.sentence_ends = "two"), /source\.sentence_ends is not a list/],
+  ["a sentence of nothing", (t) => (t.source.sentence_ends = [0]), /source\.sentence_ends\[0\] is 0/],
+  ["a sentence that ends twice", (t) => (t.source.sentence_ends = [2, 2]), /sentence_ends\[1\] is 2, .* from 3/],
+  ["half a token", (t) => (t.source.sentence_ends = [1.5]), /source\.sentence_ends\[0\] is 1\.5/],
+  ["a sentence beyond the text", (t) => (t.target.sentence_ends = [2, 99]), /target\.sentence_ends\[1\] is 99/],
   ["entropy of other tokens", (t) => t.trust.entropy.pop(), /trust\.entropy has/],
 ];
 

@@ -52,6 +52,7 @@ describe("labels", () => {
         { text: "a", begin: 0, end: 1, word: 0 },
       ],
       words: [{ text: "a", begin: 0, end: 1 }],
+      sentenceEnds: [],
     };
     expect(labels(text, "words", false).map((l) => [l.text, l.kind])).toEqual([
       ["▁", "word"],
@@ -65,10 +66,10 @@ describe("labels", () => {
       { text: "私は猫", begin: 0, end: 3 },
       { text: "Heed", begin: 4, end: 8 },
     ];
-    const text: Axis = { name: "source", kind: "text", text: "私は猫 Heed", tokens: pieces, words };
+    const text: Axis = { name: "source", kind: "text", text: "私は猫 Heed", tokens: pieces, words, sentenceEnds: [] };
     expect(labels(text, "legible", false).map((l) => l.text)).toEqual(["私", "は", "猫", "Heed"]);
     expect(labels(text, "words", false).map((l) => l.text)).toEqual(["私は猫", "Heed"]);
-    const spaced: Axis = { name: "source", kind: "text", ...side(["government", "letters"]) };
+    const spaced: Axis = { name: "source", kind: "text", ...side(["government", "letters"]), sentenceEnds: [] };
     expect(labels(spaced, "legible", true)).toEqual(labels(spaced, "words", true));
   });
 
