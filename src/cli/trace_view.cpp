@@ -140,7 +140,7 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
   if (!html.empty()) {
     std::string list;
     for (const Trace& trace : traces) list += (list.empty() ? "[" : ",") + to_json(trace);
-    write_output(html, html_page(page_html(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
+    write_output(html, html_page(page_html(), page_scripts(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
   }
   if (svg.empty() && png.empty()) return;
   const Trace trace = lines ? at_level(*this, traces.front()) : asked(*this, traces.front());

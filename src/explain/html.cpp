@@ -1,10 +1,11 @@
 #include "heed/explain/html.h"
 
 #include "heed/base/error.h"
+#include "heed/explain/content_policy.h"
 
 namespace heed {
 
-std::string html_page(std::string_view page, std::string_view trace_json) {
+std::string html_page(std::string_view page, std::string_view scripts, std::string_view trace_json) {
   require(!page.empty(), "[html] this build has no page to put a trace into");
   std::string script = "<script type=\"application/json\" id=\"trace\">";
   for (const char c : trace_json) {
@@ -16,11 +17,15 @@ std::string html_page(std::string_view page, std::string_view trace_json) {
     }
   }
   script += "</script>\n";
-  // At the end: the page's own head stays where browsers look for its encoding, and its script, a module, runs after
-  // all is read.
-  const std::size_t end = page.rfind("</body>");
-  require(end != std::string_view::npos, "[html] the page has no </body>");
-  return std::string(page.substr(0, end)) + script + std::string(page.substr(end));
+  // The policy comes before all that it is about, the trace at the end: the page's script, a module, runs after all is
+  // read.
+  constexpr std::string_view head = "<head>";
+  const std::size_t begin = page.find(head), end = page.rfind("</body>");
+  require(begin < end && end != std::string_view::npos, "[html] the page has no <head> and </body>");
+  const std::size_t inside = begin + head.size();
+  return fmt::format("{}\n    <meta http-equiv=\"Content-Security-Policy\" content=\"{}\" />{}{}{}",
+                     page.substr(0, inside), saved_page_policy(scripts), page.substr(inside, end - inside), script,
+                     page.substr(end));
 }
 
 }  // namespace heed

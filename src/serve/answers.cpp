@@ -1,8 +1,8 @@
 #include "heed/serve/answers.h"
 
+#include "heed/explain/content_policy.h"
 #include "heed/jobs/variant.h"
 #include "heed/serve/body-inl.h"
-#include "heed/serve/content_policy.h"
 #include "heed/serve/documents.h"
 #include "heed/serve/tensors.h"
 
@@ -55,7 +55,7 @@ HttpResponse page_answer(std::string_view html, std::string_view scripts) {
     return {200,
             std::string(html),
             "text/html; charset=utf-8",
-            {{"Content-Security-Policy", content_policy(scripts)}, {"Referrer-Policy", "no-referrer"}}};
+            {{"Content-Security-Policy", served_page_policy(scripts)}, {"Referrer-Policy", "no-referrer"}}};
   return {200, "This is a Heed server. Its page was not built in; its interface is at /openapi.json.\n",
           "text/plain; charset=utf-8"};
 }

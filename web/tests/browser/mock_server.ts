@@ -45,7 +45,7 @@ export interface MockServer {
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-// As src/serve/content_policy.cpp: the page's own scripts by their hashes, pictures from inside the page, nothing else.
+// As src/explain/content_policy.cpp: the page's own scripts by their hashes, pictures from inside the page, nothing else.
 function policyOf(html: string): string {
   const scripts = Array.from(html.matchAll(/<script[^>]*>([\s\S]*?)<\/script/g), ([, code]) => {
     return ` 'sha256-${createHash("sha256").update(code!).digest("base64")}'`;

@@ -1,9 +1,10 @@
 // The page that heed serve hands out, with a model behind it: nothing here is made up but the corpus, by a grammar.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 import { expect, finished, hoverCell, output, test } from "./fixtures";
 
 const command = process.env.HEED_COMMAND ?? "";
@@ -143,4 +144,32 @@ test("heads, search, measures and a given output come from the model too", async
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Picture as PNG" }).click();
   expect((await download).suggestedFilename()).toMatch(/\.png$/);
+});
+
+test("an exported page shows its trace from disk, and runs nothing that was put into it", async ({ page, context }) => {
+  const file = join(folder, "explained.html");
+  const text = `${sentence} <script>document.title = "attacked"</script>`;
+  execFileSync(command, ["explain", join(folder, "tiny"), text, "--html", file], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await page.goto(pathToFileURL(file).href);
+  await expect(page.locator(".row-label").first()).toBeVisible();
+  await page.locator(".menu summary").click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Picture as PNG" }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.png$/);
+
+  const attack = `<script>document.title = "attacked"</script><img src="data:," onerror="document.title = 'attacked'">`;
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace("<body>", () => `<body>${attack}`),
+  );
+  const attacked = await context.newPage();
+  const blocked: string[] = [];
+  attacked.on("console", (message) => message.type() === "error" && blocked.push(message.text()));
+  await attacked.goto(pathToFileURL(file).href);
+  await expect(attacked.locator(".row-label").first()).toBeVisible();
+  await expect.poll(() => blocked.length).toBe(2);
+  for (const error of blocked) expect(error).toContain("violates the following Content Security Policy directive");
+  expect(await attacked.title()).not.toContain("attacked");
 });
