@@ -69,7 +69,7 @@ TEST_P(EveryChooser, LearnsThreeSamplesByHeart) {
 
 // Vectors that were given stay as they are, bit for bit, and the others do not.
 TEST(FrozenVectors, StayWhileOthersLearn) {
-  TinyChooser tiny({{"han", {{"frozen", "true"}}}, 1});
+  TinyChooser tiny(ChooserVariant{{"han", {{"frozen", "true"}}}, 1});
   const WordTable table = tiny.model->word_tables().front();
   const Tensor before = table.vectors.value().copy();
   Optimiser optimiser;
@@ -85,7 +85,7 @@ TEST(FrozenVectors, StayWhileOthersLearn) {
   for (const std::int32_t word : {4, 5, 7, 10}) EXPECT_GT(distance(row(before, word), row(after, word)), 1e-3) << word;
 }
 
-TEST(Bag, ReadsOneTextAlone) { EXPECT_THROW(TinyChooser({{"bag", {}}, 2}), Error); }
+TEST(Bag, ReadsOneTextAlone) { EXPECT_THROW(TinyChooser(ChooserVariant{{"bag", {}}, 2}), Error); }
 
 }  // namespace
 }  // namespace heed::test

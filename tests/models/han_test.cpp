@@ -18,7 +18,7 @@ void set_to_zero(Parameters& parameters, const std::string& name) {
 
 // Yang et al.: context vectors of zero make every word and every sentence count alike.
 TEST(Han, WithoutContextVectorsIsTheMean) {
-  TinyChooser tiny({{"han", {}}, 1});
+  TinyChooser tiny(ChooserVariant{{"han", {}}, 1});
   set_to_zero(tiny.parameters, "word.attention.score.rows");
   set_to_zero(tiny.parameters, "sentence.attention.score.rows");
   const Tensor weights = tiny.chooser->forward(some_texts(1), {.alignment = true}).alignment.value().contiguous();
@@ -31,7 +31,7 @@ TEST(Han, WithoutContextVectorsIsTheMean) {
 }
 
 TEST(Han, UniformScoresGiveTheSameAsContextVectorsOfZero) {
-  TinyChooser zero({{"han", {}}, 1}), uniform({{"han", {{"score", "uniform"}}}, 1});
+  TinyChooser zero(ChooserVariant{{"han", {}}, 1}), uniform(ChooserVariant{{"han", {{"score", "uniform"}}}, 1});
   set_to_zero(zero.parameters, "word.attention.score.rows");
   set_to_zero(zero.parameters, "sentence.attention.score.rows");
   for (const Parameters::Entry& entry : uniform.parameters.entries()) {
@@ -45,7 +45,7 @@ TEST(Han, UniformScoresGiveTheSameAsContextVectorsOfZero) {
 }
 
 TEST(Han, SentencesOfPaddingChangeNothing) {
-  const TinyChooser tiny({{"han", {}}, 1});
+  const TinyChooser tiny(ChooserVariant{{"han", {}}, 1});
   std::vector<Source> more = some_texts(1);
   Ids ends(Shape{3, 5}, 0);
   for (Index b = 0; b < 3; ++b)
@@ -56,7 +56,7 @@ TEST(Han, SentencesOfPaddingChangeNothing) {
 }
 
 TEST(Han, WeightsSumToOneOverTheDocument) {
-  const TinyChooser tiny({{"han", {}}, 1});
+  const TinyChooser tiny(ChooserVariant{{"han", {}}, 1});
   const Tensor weights = tiny.chooser->forward(some_texts(1), {.alignment = true}).alignment.value().contiguous();
   for (Index b = 0; b < 3; ++b) {
     double sum = 0;

@@ -10,7 +10,7 @@ namespace heed::test {
 namespace {
 
 TEST(Rocktaschel, APremiseOfOneWordIsAllThatIsSeen) {
-  const TinyChooser tiny({{"rocktaschel", {}}, 2});
+  const TinyChooser tiny(ChooserVariant{{"rocktaschel", {}}, 2});
   const std::vector<Source> pair{sentences({{7, 2}}), sentences({{4, 9, 2}})};
   const Tensor weights = tiny.chooser->forward(pair, {.alignment = true}).alignment.value().contiguous();
   // Rows: two words and the end; columns: a word and the end.
@@ -21,7 +21,8 @@ TEST(Rocktaschel, APremiseOfOneWordIsAllThatIsSeen) {
 
 // Without what it remembers, the last word's look is the look of the whole hypothesis.
 TEST(Rocktaschel, WordByWordWithoutMemoryIsOneLook) {
-  TinyChooser steps({{"rocktaschel", {}}, 2}), once({{"rocktaschel", {{"reading", "attention"}}}, 2});
+  TinyChooser steps(ChooserVariant{{"rocktaschel", {}}, 2}),
+      once(ChooserVariant{{"rocktaschel", {{"reading", "attention"}}}, 2});
   for (const char* name : {"attention.score.read.weight", "attention.score.transition.weight"}) {
     Tensor value = steps.parameters.at(name).value();
     std::fill(value.values().begin(), value.values().end(), Real{0});
@@ -38,7 +39,7 @@ TEST(Rocktaschel, WordByWordWithoutMemoryIsOneLook) {
 
 // Both ways have the same parameters: of a pair of equal texts they give the same.
 TEST(Rocktaschel, BothWaysOfEqualTextsAreOne) {
-  TinyChooser tiny({{"rocktaschel", {{"two-way", "true"}}}, 2});
+  TinyChooser tiny(ChooserVariant{{"rocktaschel", {{"two-way", "true"}}}, 2});
   const Source text = sentences({{3, 7, 4, 9, 2}}), other = sentences({{8, 10, 2}});
   const Tensor equal = tiny.chooser->forward({text, text}).scores.value().copy(),
                unequal = tiny.chooser->forward({text, other}).scores.value().copy();
@@ -49,7 +50,7 @@ TEST(Rocktaschel, BothWaysOfEqualTextsAreOne) {
   EXPECT_GT(distance(unequal, tiny.chooser->forward({text, other}).scores.value()), 1e-3);
 }
 
-TEST(Rocktaschel, ReadsAPair) { EXPECT_THROW(TinyChooser({{"rocktaschel", {}}, 1}), Error); }
+TEST(Rocktaschel, ReadsAPair) { EXPECT_THROW(TinyChooser(ChooserVariant{{"rocktaschel", {}}, 1}), Error); }
 
 }  // namespace
 }  // namespace heed::test

@@ -9,7 +9,7 @@ namespace heed::test {
 namespace {
 
 TEST(SelfAttentive, EveryRowSumsToOneOverItsText) {
-  const TinyChooser tiny({{"self-attentive", {{"rows", "3"}}}, 2});
+  const TinyChooser tiny(ChooserVariant{{"self-attentive", {{"rows", "3"}}}, 2});
   std::vector<AttentionOfBatch> seen;
   tiny.chooser->forward(some_texts(2), {.trace = &seen});
   for (const AttentionOfBatch& attention : seen) {
@@ -23,8 +23,8 @@ TEST(SelfAttentive, EveryRowSumsToOneOverItsText) {
 }
 
 TEST(SelfAttentive, PenalisesRowsThatLookAtTheSamePlacesInTrainingAlone) {
-  const TinyChooser many({{"self-attentive", {{"rows", "3"}, {"penalty", "1"}}}, 1}),
-      one({{"self-attentive", {{"rows", "1"}, {"penalty", "1"}}}, 1});
+  const TinyChooser many(ChooserVariant{{"self-attentive", {{"rows", "3"}, {"penalty", "1"}}}, 1}),
+      one(ChooserVariant{{"self-attentive", {{"rows", "1"}, {"penalty", "1"}}}, 1});
   Random random(1);
   EXPECT_GT(many.chooser->forward(some_texts(1), {.random = &random}).penalty.value().item(), 0);
   EXPECT_FALSE(many.chooser->forward(some_texts(1)).penalty);
@@ -32,7 +32,7 @@ TEST(SelfAttentive, PenalisesRowsThatLookAtTheSamePlacesInTrainingAlone) {
 }
 
 TEST(SelfAttentive, TheAlignmentIsTheMeanOfTheRows) {
-  const TinyChooser tiny({{"self-attentive", {{"rows", "2"}}}, 1});
+  const TinyChooser tiny(ChooserVariant{{"self-attentive", {{"rows", "2"}}}, 1});
   std::vector<AttentionOfBatch> seen;
   const Chosen chosen = tiny.chooser->forward(some_texts(1), {.alignment = true, .trace = &seen});
   const Tensor rows = seen.front().weights, mean = chosen.alignment.value().contiguous();
