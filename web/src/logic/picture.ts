@@ -53,7 +53,7 @@ export function calledOf(trace: Trace, name: string): string {
   return inputs.length === 1 && isWords(inputs[0]!) ? "input" : name;
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // What stands on an axis, for sentences about it.
 export function nounOf(axis: Axis): { one: string; many: string } {

@@ -2,8 +2,8 @@
 import type { App, GivenFile, State } from "../app";
 import { type InputInfo, isWritten, type ModelInfo } from "../client";
 import { element } from "../dom";
+import { capital } from "../logic/picture";
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const articles = { text: "A text", document: "A document", image: "An image", sound: "A sound" };
 
 interface Field {

@@ -3,7 +3,7 @@
 import { element, moveByArrows, textWidth } from "../dom";
 import type { Theme } from "../logic/colour";
 import { depths, type SentenceLook, sentenceLooks } from "../logic/document";
-import { type Picture, shown } from "../logic/picture";
+import { capital, type Picture, shown } from "../logic/picture";
 import { percent, shortPercent } from "../logic/reading";
 import { textSvg } from "../logic/svg";
 import { textOf } from "../logic/trace";
@@ -12,6 +12,7 @@ import type { PictureView, Point } from "./view";
 
 export class HighlightedTextView implements PictureView {
   readonly root: HTMLElement;
+  readonly #title = element("h3");
   readonly #text: HTMLElement;
   readonly #note = element("p", { class: "note" });
   #picture: Picture | null = null;
@@ -29,7 +30,7 @@ export class HighlightedTextView implements PictureView {
     this.#text.addEventListener("pointerleave", () => point(null, null));
     this.#text.addEventListener("focusout", () => point(null, null));
     moveByArrows(this.#text, () => this.#words);
-    this.root = element("div", { class: "text-view" }, this.#text, this.#note);
+    this.root = element("div", { class: "text-view" }, this.#title, this.#text, this.#note);
   }
 
   show(picture: Picture, theme: Theme) {
@@ -42,6 +43,9 @@ export class HighlightedTextView implements PictureView {
       if (deep[j]! > leastDepth * most) tint(word, deep[j]! / most, theme);
       return word;
     });
+    // Of several inputs this is one; a single input needs no name.
+    this.#title.hidden = picture.columnName === "input";
+    this.#title.textContent = capital(picture.columnName);
     const letters = [...textOf(picture.columnAxis)];
     this.#text.replaceChildren(
       ...(sentences.length

@@ -1,14 +1,12 @@
 // Inputs and output as plain sentences. Pointing at a word tints the words it looks at, or that look at it.
 import { element, moveByArrows } from "../dom";
 import type { Theme } from "../logic/colour";
-import { calledOf, type Picture, shown } from "../logic/picture";
+import { calledOf, capital, type Picture, shown } from "../logic/picture";
 import { type Axis, isWords, outputOf, type Trace, type WordsAxis } from "../logic/trace";
 import { at, type Label, type Level, labels, row as rowOf } from "../logic/weights";
 import { tint } from "./tinted";
 
 type PointWord = (axis: Axis, label: Label | null) => void;
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 class Sentence {
   readonly root: HTMLElement;

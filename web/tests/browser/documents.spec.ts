@@ -1,6 +1,6 @@
 // What a label looked at: documents sentence by sentence, the heads of a label, pairs of texts.
 import type { Page } from "@playwright/test";
-import { hierarchicalTrace, longReview, review } from "../sample";
+import { entailmentTrace, hierarchicalTrace, longReview, review } from "../sample";
 import { accessible, expect, exported, finished, numberOf, screenshot, seen, test, traceFile } from "./fixtures";
 
 const lines = (page: Page) => page.locator(".sentence-line");
@@ -141,6 +141,14 @@ test("Enter goes from the premise to a hypothesis that is missing, then asks", a
 test("the labels of a pair stand beside its texts, on a phone above them", async ({ page, server }) => {
   await page.goto(`${server.url}#model=pairs`);
   await finished(page);
+  await page
+    .getByLabel("Hypothesis", { exact: true })
+    .fill("there is no man outdoors and there is no loud music at all");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".row-label")).toHaveCount(13);
+  const beyond = await page.locator("aside").evaluate((aside) => aside.scrollWidth - aside.clientWidth);
+  expect(beyond).toBeLessThanOrEqual(0);
+  await screenshot(page, "pair-long");
   const box = async (name: string) => (await page.locator(name).first().boundingBox())!;
   expect((await box(".labels")).x).toBeGreaterThan((await box(".words")).x + (await box(".words")).width - 1);
   await page.setViewportSize({ width: 375, height: 740 });
@@ -151,6 +159,18 @@ test("the labels of a pair stand beside its texts, on a phone above them", async
   await expect(lines(page)).toHaveCount(2);
   expect(await overflow(page)).toBeLessThanOrEqual(0);
   await screenshot(page, "phone-document");
+});
+
+test("a label that looks at one of two texts has that text in colours, under its name", async ({ page, server }) => {
+  await page.goto(`${server.url}#model=pairs`);
+  await finished(page);
+  const pair = entailmentTrace();
+  const trace = JSON.stringify({ ...pair, alignment: [pair.alignment[0]], alignment_rows: "label", attentions: [] });
+  await traceFile(page).setInputFiles({ name: "pair.json", mimeType: "application/json", buffer: Buffer.from(trace) });
+  await expect(page.locator(".text-view h3")).toHaveText("Premise");
+  await expect(page.locator(".highlighted .word")).toHaveText("a man plays a guitar on stage".split(" "));
+  await expect(page.locator(".sentence h3")).toHaveText("Hypothesis");
+  await screenshot(page, "job-pair-label");
 });
 
 test("a pair without attention has its labels, its texts and a word about that", async ({ page, server }) => {
