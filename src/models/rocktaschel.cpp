@@ -1,5 +1,6 @@
 #include "heed/models/rocktaschel.h"
 
+#include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/data/symbols.h"
 
@@ -36,6 +37,15 @@ Ids behind_delimiter(const Ids& words) {
   for (Index b = 0; b < batch; ++b)
     std::copy_n(words.data() + b * longest, longest - 1, moved.data() + b * longest + 1);
   return moved;
+}
+
+// 1 for the words of a text, 0 for its end and beyond: [batch, longest, 1].
+Tensor words_alone(const Source& text) {
+  const Index batch = text.batch(), longest = text.longest();
+  Tensor mask(Shape{batch, longest, 1}, Real{0});
+  for (Index b = 0; b < batch; ++b)
+    std::fill_n(mask.data() + b * longest, std::max<Index>(text.lengths.at({b}) - 1, 0), Real{1});
+  return mask;
 }
 
 // x [batch, n, width] at each row's last step: [batch, width].
@@ -116,9 +126,11 @@ Rocktaschel::Read Rocktaschel::read(const Source& first, const Source& second, c
       past = seen.past;
     }
     premise = last_of(reads.size() == 1 ? reads.front() : concat(reads, 1), second_lengths);
-    if (options.alignment || options.trace)
-      result.weights =
-          n > 1 ? pad(slice(record.alignment(), 1, 1, n), 1, 0, 1) : Var(Tensor(Shape{batch, 1, m}, Real{0}));
+    if (options.alignment || options.trace) {
+      const Var none(Tensor(Shape{batch, 1, m}, Real{0}));
+      const Var moved = n > 1 ? concat({slice(record.alignment(), 1, 1, n), none}, 1) : none;
+      result.weights = moved * Var(words_alone(second));
+    }
   }
   result.vector = combined_(concat({premise, after.last.hidden}, -1));
   return result;
