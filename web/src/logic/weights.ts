@@ -137,6 +137,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=K
 
 function wordLabels(of: WordsAxis, level: Level, keepEnd: boolean): Label[] {
   const last = of.tokens.length - 1;
+  const letters = Array.from(of.text);
   const result: Label[] = [];
   const place = new Map<number, Label>();
   of.tokens.forEach((token, i) => {
@@ -150,7 +151,9 @@ function wordLabels(of: WordsAxis, level: Level, keepEnd: boolean): Label[] {
       return;
     }
     const { begin, end } = (inPieces ? undefined : word) ?? token;
-    const piece = level === "legible" ? token.text.replace(/^▁(?=.)/, "") : token.text;
+    // A piece that is legible is what it covers of the text: the vocabulary may know it as unknown only.
+    const covered = level === "legible" ? letters.slice(token.begin, token.end).join("").trim() : "";
+    const piece = covered || (level === "legible" ? token.text.replace(/^▁(?=.)/, "") : token.text);
     const text = inPieces || !word ? piece : word.text;
     const label: Label = { kind: isEnd ? "end" : "word", text, begin, end, tokens: [i] };
     result.push(label);

@@ -69,6 +69,9 @@ describe("labels", () => {
     const text: Axis = { name: "source", kind: "text", text: "私は猫 Heed", tokens: pieces, words, sentenceEnds: [] };
     expect(labels(text, "legible", false).map((l) => l.text)).toEqual(["私", "は", "猫", "Heed"]);
     expect(labels(text, "words", false).map((l) => l.text)).toEqual(["私は猫", "Heed"]);
+    const unknown = { ...text, tokens: pieces.map((piece) => ({ ...piece, text: "<unk>" })) };
+    expect(labels(unknown, "legible", false).map((l) => l.text)).toEqual(["私", "は", "猫", "Heed"]);
+    expect(labels(unknown, "tokens", false).map((l) => l.text)).toEqual(["<unk>", "<unk>", "<unk>", "<unk>"]);
     const spaced: Axis = { name: "source", kind: "text", ...side(["government", "letters"]), sentenceEnds: [] };
     expect(labels(spaced, "legible", true)).toEqual(labels(spaced, "words", true));
   });
