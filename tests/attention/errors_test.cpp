@@ -111,7 +111,9 @@ TEST(AttentionErrors, OptionsOutsideTheirRange) {
             "[location-aware] needs filters of odd width, not 0 of 3");
   EXPECT_EQ(refusal(&Options::fertility, -1., with("coverage")), "[coverage] the fertility must not be negative: -1");
   EXPECT_EQ(refusal(&Options::relative, Index{0}, with("relative")), "[relative] needs a positive reach, not 0");
-  EXPECT_EQ(refusal(&Options::key_width, Index{5}, with("rotary")), "[rotary] needs an even width, not 5");
+  Options odd = with("rotary");
+  odd.query_width = 5;
+  EXPECT_EQ(refusal(&Options::key_width, Index{5}, odd), "[rotary] needs an even width, not 5");
   EXPECT_EQ(refusal(&Options::rows, Index{0}, with("rows")), "[rows] needs at least one row of weights, not 0");
 }
 
