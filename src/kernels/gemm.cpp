@@ -180,7 +180,7 @@ constexpr Index kBlock = 64;                     // rows or columns that are nev
 
 // Up to so many rows, such as the hypotheses of one sentence or its words, our own kernels are as fast as oneDNN, whose
 // first product writes code for some 30 ms (decision 19).
-constexpr Index kFewRows = 24;
+constexpr Index kFewRows = 32, kFewRowsTransposed = 24;
 
 void product_of_few_rows(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   const Index grain = std::min(kReadOfThread, kWorkOfThread / m) / (kBlock * k);
@@ -226,7 +226,8 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
   ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
-  if (!a.transposed && m <= kFewRows) return product_of_few_rows(m, n, k, alpha, a, b, beta, c, ldc);
+  if (!a.transposed && m <= (b.transposed ? kFewRowsTransposed : kFewRows))
+    return product_of_few_rows(m, n, k, alpha, a, b, beta, c, ldc);
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }

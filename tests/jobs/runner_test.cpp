@@ -196,6 +196,38 @@ TEST_F(RunnerTest, ModelsThatCannotDecideTogetherAreRefused) {
             shorter.string() + ": it is for summarisation, but " + first.string() + " is for translation");
 }
 
+// A model in use is that of the file that was opened, whatever stands there since.
+TEST_F(RunnerTest, WeightsThatAreReplacedOrDeletedStayThoseOfTheModel) {
+  const auto path = folder("model", {.system = "transformer"});
+  const auto answers = [&](Runner& model) {
+    std::vector<double> scores;
+    for (const std::vector<Result>& each : model.run(samples_of(kLines))) scores.push_back(each.front().score);
+    return scores;
+  };
+  Runner first({path}, 1, warn()), unused({path}, 1, warn());
+  const std::vector<double> before = answers(first);
+  const Bundle other = make_tiny({.system = "transformer", .seed = 6});
+  ModelFolder(path).save_weights(*other.parameters);
+  Runner second({path}, 1, warn());
+  EXPECT_EQ(answers(first), before);
+  EXPECT_EQ(answers(unused), before);  // whose weights nobody had read so far
+  const std::vector<double> after = answers(second);
+  EXPECT_NE(after, before);
+  std::filesystem::remove_all(path);
+  EXPECT_EQ(answers(first), before);
+  EXPECT_EQ(answers(second), after);
+}
+
+TEST_F(RunnerTest, WeightsThatAreCutShortAreAnError) {
+  const auto path = folder("model", {.system = "transformer"});
+  const auto weights = path / "model.safetensors";
+  const auto size = std::filesystem::file_size(weights);
+  for (const std::uintmax_t left : {size - 1, size / 2, std::uintmax_t{5}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(weights, left);
+    EXPECT_EQ(message_of([&] { Runner({path}, 1, warn()); }).find(weights.string() + ": "), 0u) << left;
+  }
+}
+
 TEST_F(RunnerTest, AFolderHasTheModelThatWasPutIntoIt) {
   for (const System* system : systems_of(job_named("translation"))) {
     const TinyBundle tiny{.system = system->name, .subwords = true};

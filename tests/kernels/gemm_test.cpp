@@ -65,7 +65,7 @@ TEST(Gemm, MatchesItsTwin) {
 // Every group of rows, tiles of columns that are whole, narrow and cut, one and several blocks of depth.
 TEST(Gemm, FewRowsMatchTheirTwinOnEveryTarget) {
   on_every_target([] {
-    for (const Index m : {1, 2, 3, 4, 5, 6, 7, 12, 24})
+    for (const Index m : {1, 2, 3, 4, 5, 6, 7, 12, 24, 32})
       for (const Index n : {1, 15, 33, 64, 149})
         for (const Index k : {1, 31, 128, 259})
           for (const bool b_flip : {false, true})
