@@ -44,9 +44,13 @@ std::shared_ptr<const ModelShelf> Service::models() const {
 }
 
 void Service::reload() {
-  std::shared_ptr<const ModelShelf> newer = models()->renewed(log_);
-  const std::lock_guard lock(models_mutex_);
-  models_ = std::move(newer);
+  std::vector<std::string> news;
+  std::shared_ptr<const ModelShelf> newer = models()->renewed([&](const std::string& line) { news.push_back(line); });
+  {
+    const std::lock_guard lock(models_mutex_);
+    models_ = std::move(newer);
+  }
+  for (const std::string& line : news) log_(line);  // when it is true
 }
 
 void Service::check_sender(const HttpRequest& request, HttpReply& reply) const {
