@@ -53,6 +53,13 @@ void ThreadPool::run(const std::function<void(int)>& job) {
     if (error) std::rethrow_exception(error);
 }
 
+bool ThreadPool::try_run(const std::function<void(int)>& job) {
+  const std::unique_lock lock(callers_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  run(job);
+  return true;
+}
+
 void ThreadPool::serve(int worker) {
   set_thread_count(1);
   for (std::uint64_t seen = 0;;) {

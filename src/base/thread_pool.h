@@ -24,11 +24,14 @@ class ThreadPool {
   // worker is thrown here, after the others have finished. Not to be called from a job or by two threads at once.
   // While it runs, each worker's ops use one thread if there is more than one worker.
   void run(const std::function<void(int)>& job);
+  // The same; or false, and nothing is done, while it runs for another thread. May be called by many threads at once.
+  bool try_run(const std::function<void(int)>& job);
 
  private:
   void serve(int worker);
   void stop();
 
+  std::mutex callers_;  // held by the thread for which try_run runs
   std::mutex mutex_;
   std::condition_variable start_, done_;
   const std::function<void(int)>* job_ = nullptr;

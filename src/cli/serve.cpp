@@ -85,7 +85,7 @@ void run(const ServeOptions& options) {
   const std::vector<ModelSource> models = sources_of(options);
 
   Server running(models, server);
-  running.stop_at_signals();
+  running.obey_signals();
   for (const ModelSource& model : models) fmt::print("{}: {}\n", model.name, model.folder.string());
   fmt::print("Serving at {}  (Ctrl-C ends it)\n", running.address());
   std::fflush(stdout);
@@ -154,7 +154,8 @@ void add_serve(CLI::App& app) {
       "  HEED_TOKEN=secret heed serve my-model --host 0.0.0.0 --allow-origin https://example.org\n"
       "Every job answers at the path of its verb. GET /openapi.json describes every path, docs/server.md explains "
       "them.\n"
-      "On SIGTERM the server answers what it has begun and ends.");
+      "On SIGTERM the server answers what it has begun and ends; on SIGHUP it loads the models again whose folders "
+      "have changed.");
   command->callback([options] { run(*options); });
 }
 

@@ -15,15 +15,17 @@ namespace heed {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-constexpr Index kLogitsAtOnce = Index{1} << 24;  // numbers
-constexpr Index kChoicesAtOnce = 256;
+constexpr Index kLogitsAtOnce = Index{1} << 22;  // numbers; more would be new pages for every batch
+// A batch is a step, at which the work can be ended: it should be over soon, and be large enough for matrix products.
+constexpr Index kWordsAtOnce = Index{1} << 14, kChoicesAtOnce = 256;
 constexpr Index kRandomRows = 8;  // at least so many rows of random orders
 
 std::size_t to(Index i) { return static_cast<std::size_t>(i); }
 
-// How many samples of so many numbers of logits make a batch.
-Index batch_size(Index logits) {
-  return std::clamp<Index>(kLogitsAtOnce / std::max<Index>(1, logits), 1, kChoicesAtOnce);
+// How many samples of so many words and numbers of logits make a batch.
+Index batch_size(Index words, Index logits) {
+  const Index fitting = std::min(kWordsAtOnce / std::max<Index>(1, words), kLogitsAtOnce / std::max<Index>(1, logits));
+  return std::clamp<Index>(fitting, 1, kChoicesAtOnce);
 }
 
 // What is left of an input.
@@ -51,8 +53,8 @@ EncodedInput keep_places(const EncodedInput& input, const std::vector<bool>& kep
 
 class WriterEvidence final : public Evidence {
  public:
-  WriterEvidence(const Writer& writer, EncodedInput source, std::vector<std::int32_t> output)
-      : writer_(writer), source_(std::move(source)), output_(std::move(output)) {
+  WriterEvidence(const Writer& writer, EncodedInput source, std::vector<std::int32_t> output, OnStep on_step)
+      : writer_(writer), source_(std::move(source)), output_(std::move(output)), on_step_(std::move(on_step)) {
     require(!output_.empty(), "[trust] the output is empty");
     previous_.push_back(kBegin);
     previous_.insert(previous_.end(), output_.begin(), output_.end() - 1);
@@ -65,6 +67,7 @@ class WriterEvidence final : public Evidence {
     Tensor result(Shape{static_cast<Index>(choices.size()), steps()});
     Index at_once = 1;  // the first batch tells the size of the vocabulary
     for (std::size_t begin = 0, end = 0; begin < choices.size(); begin = end) {
+      if (on_step_) on_step_();
       end = std::min(begin + to(at_once), choices.size());
       std::vector<EncodedSample> samples;
       for (std::size_t i = begin; i < end; ++i)
@@ -81,7 +84,7 @@ class WriterEvidence final : public Evidence {
         for (Index t = 0; t < steps(); ++t)
           result.data()[(static_cast<Index>(begin) + row) * steps() + t] =
               logs.data()[(row * steps() + t) * vocabulary + output_[to(t)]];
-      at_once = batch_size(steps() * vocabulary);
+      at_once = batch_size(places() + steps(), steps() * vocabulary);
     }
     return result;
   }
@@ -93,6 +96,7 @@ class WriterEvidence final : public Evidence {
     Tensor result(Shape{n, m});
     Index at_once = 1;
     for (Index begin = 0, end = 0; begin < n; begin = end) {
+      if (on_step_) on_step_();
       end = std::min(begin + at_once, n);
       // Copy t of the sample ends with y_t and asks for its gradient alone.
       const Index rows = end - begin;
@@ -108,7 +112,7 @@ class WriterEvidence final : public Evidence {
       ForwardOptions options;
       options.gates = Var::leaf(Tensor(Shape{rows, end, width}, Real{1}));
       const WordScores words = writer_.forward(batch_of(samples, false).inputs.front(), previous, options).words;
-      at_once = batch_size(n * words.vocabulary());
+      at_once = batch_size(m + n, n * words.vocabulary());
       const Tensor gradient =
           backward(words.cross_entropy(expected, {.average = false})).of(options.gates).contiguous();
       for (Index t = begin; t < end; ++t)
@@ -122,12 +126,17 @@ class WriterEvidence final : public Evidence {
   const Writer& writer_;
   EncodedInput source_;
   std::vector<std::int32_t> output_, previous_;
+  OnStep on_step_;
 };
 
 class ChooserEvidence final : public Evidence {
  public:
-  ChooserEvidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label)
-      : chooser_(chooser), inputs_(std::move(inputs)), label_(label), looked_at_(to(chooser.alignment_axes().second)) {}
+  ChooserEvidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label, OnStep on_step)
+      : chooser_(chooser),
+        inputs_(std::move(inputs)),
+        label_(label),
+        looked_at_(to(chooser.alignment_axes().second)),
+        on_step_(std::move(on_step)) {}
   Index steps() const override { return 1; }
   Index places() const override { return inputs_[looked_at_].length(); }
 
@@ -135,7 +144,8 @@ class ChooserEvidence final : public Evidence {
     const NoGradient off;
     Tensor result(Shape{static_cast<Index>(choices.size()), 1});
     for (std::size_t begin = 0, end = 0; begin < choices.size(); begin = end) {
-      end = std::min(begin + to(kChoicesAtOnce), choices.size());
+      if (on_step_) on_step_();
+      end = std::min(begin + to(batch_size(places(), 0)), choices.size());
       std::vector<EncodedSample> samples;
       for (std::size_t i = begin; i < end; ++i) {
         samples.push_back({.inputs = inputs_, .output = {label_}, .links = {}});
@@ -172,6 +182,7 @@ class ChooserEvidence final : public Evidence {
   std::vector<EncodedInput> inputs_;
   std::int32_t label_;
   std::size_t looked_at_;
+  OnStep on_step_;
 };
 
 // Choices of places to keep, each computed once.
@@ -265,13 +276,14 @@ Tensor rows_for(const Evidence& evidence, const Tensor& alignment) {
 
 }  // namespace
 
-std::unique_ptr<Evidence> writer_evidence(const Writer& writer, EncodedInput source, std::vector<std::int32_t> output) {
-  return std::make_unique<WriterEvidence>(writer, std::move(source), std::move(output));
+std::unique_ptr<Evidence> writer_evidence(const Writer& writer, EncodedInput source, std::vector<std::int32_t> output,
+                                          OnStep on_step) {
+  return std::make_unique<WriterEvidence>(writer, std::move(source), std::move(output), std::move(on_step));
 }
 
-std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, std::vector<EncodedInput> inputs,
-                                           std::int32_t label) {
-  return std::make_unique<ChooserEvidence>(chooser, std::move(inputs), label);
+std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label,
+                                           OnStep on_step) {
+  return std::make_unique<ChooserEvidence>(chooser, std::move(inputs), label, std::move(on_step));
 }
 
 std::vector<double> row_entropies(const Tensor& weights) {

@@ -93,9 +93,10 @@ bool cut_input(EncodedInput& input, Index longest) {
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job) {
   if (count == 1) return job(0);  // one thread's work: its ops may use the others
   std::atomic<std::size_t> next{0};
-  threads.run([&](int) {
+  const auto take = [&](int) {
     for (std::size_t i = next++; i < count; i = next++) job(i);
-  });
+  };
+  if (!threads.try_run(take)) take(0);
 }
 
 namespace {
@@ -138,7 +139,7 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
 
 std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> choosers,
                                                 std::span<const EncodedSample> samples, const BatchLimits& limits,
-                                                ThreadPool& threads) {
+                                                ThreadPool& threads, const std::function<void()>& on_step) {
   const auto batches = batches_of(samples, limits, threads);
   std::vector<std::vector<double>> results(samples.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
@@ -146,6 +147,7 @@ std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> 
     const std::vector<std::size_t>& chosen = batches[number];
     const std::vector<Source> inputs = chosen_batch(samples, chosen, true).inputs;
     for (const Chooser* chooser : choosers) {
+      if (on_step) on_step();
       const Tensor probabilities = softmax(chooser->forward(inputs).scores).value().contiguous();
       const Index labels = probabilities.size(1);
       for (std::size_t row = 0; row < chosen.size(); ++row) {

@@ -32,10 +32,11 @@ struct BatchedSearch {
 Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
                           const BatchedSearch& search, ThreadPool& threads);
 
-// The probability of every label for each sample, the mean of the models'; likewise in batches.
+// The probability of every label for each sample, the mean of the models'; likewise in batches. `on_step`, if there is
+// one, is called before every batch and model, by many threads; what it throws ends the work.
 std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> choosers,
                                                 std::span<const EncodedSample> samples, const BatchLimits& limits,
-                                                ThreadPool& threads);
+                                                ThreadPool& threads, const std::function<void()>& on_step = {});
 
 // Numbers of the samples cut into batches of like length, long ones first.
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const std::size_t> lengths,
@@ -53,7 +54,8 @@ std::size_t batch_length(const EncodedSample& sample);
 // Leaves the first `longest` pieces, frames or regions of an input; whether it was longer.
 bool cut_input(EncodedInput& input, Index longest);
 
-// Calls job(i) for every i below count; each thread takes the next that is free.
+// Calls job(i) for every i below count; each thread takes the next that is free. The caller does all of it while the
+// threads work for somebody else.
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
 }  // namespace heed

@@ -93,10 +93,11 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   return encoded;
 }
 
-Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad) {
+Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad,
+                                   Index before) const {
   Encoded encoded;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    encoded.samples.push_back(encode(samples[i], limits, ++seen_, bad));
+    encoded.samples.push_back(encode(samples[i], limits, before + static_cast<Index>(i) + 1, bad));
     const std::vector<EncodedInput>& inputs = encoded.samples.back().inputs;
     if (std::all_of(inputs.begin(), inputs.end(), [](const EncodedInput& input) { return input.length() > 0; }))
       encoded.places.push_back(i);
@@ -120,10 +121,10 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
 std::vector<std::vector<Result>> Runner::run(std::span<const Sample> samples, const RunOptions& options) {
   require(options.prefixes.empty() || options.prefixes.size() == samples.size(), "[{}] {} prefixes for {} inputs",
           job().verb, options.prefixes.size(), samples.size());
-  const Index first = seen_;
+  const Index first = see(samples.size());
   std::vector<Sample> inputs;  // without outputs
   for (const Sample& sample : samples) inputs.push_back({.inputs = sample.inputs});
-  const Encoded encoded = encode_all(inputs, options.limits, BadText::counts_as_empty);
+  const Encoded encoded = encode_all(inputs, options.limits, BadText::counts_as_empty, first);
   return writers_.empty() ? choose(encoded, options) : write(encoded, options, first);
 }
 
@@ -157,8 +158,7 @@ std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const Ru
   const std::vector<std::string>& labels = bundles_.front()->codes.labels;
   std::vector<EncodedSample> samples;
   for (const std::size_t i : encoded.places) samples.push_back(encoded.samples[i]);
-  if (options.on_step) options.on_step();
-  const auto found = choose_batches(choosers_, samples, options.search.batch, threads_);
+  const auto found = choose_batches(choosers_, samples, options.search.batch, threads_, options.on_step);
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::vector<Result>& answers = results[encoded.places[i]];
@@ -180,7 +180,7 @@ std::vector<SampleScore> Runner::score(std::span<const Sample> samples, const In
                                        const BatchLimits& batch) {
   for (const Sample& sample : samples)
     require(!sample.outputs.empty(), "[score] a sample has no output whose probability could be asked for");
-  const Encoded encoded = encode_all(samples, limits, BadText::counts_as_empty);
+  const Encoded encoded = encode_all(samples, limits, BadText::counts_as_empty, see(samples.size()));
   std::vector<std::size_t> lengths;
   for (const EncodedSample& sample : encoded.samples) lengths.push_back(batch_length(sample));
   const auto batches = batches_by_length(lengths, batch);

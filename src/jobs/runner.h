@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,14 +59,16 @@ struct RunOptions {
 
 struct ExplainOptions {
   RunOptions run = {.search = {}, .limits = {.longest = 1000, .too_long = TooLong::refuse}};
-  bool attentions = false;       // every attention of the model, not only its alignment
-  bool beam = false;             // the hypotheses that were alive
-  bool trust = false;            // how far the alignment can be trusted as the reason
+  bool attentions = false;                                 // those of the model, not only its alignment
+  std::vector<std::string> attention_names = {};           // which of them; none: all
+  Index most_weights = std::numeric_limits<Index>::max();  // of the attentions of a trace; more is an Error
+  bool beam = false;                                       // the hypotheses that were alive
+  bool trust = false;                                      // how far the alignment can be trusted as the reason
   Index longest_trusted = 1000;  // pieces of an input or output whose trust is measured; more is an Error
 };
 
 // A trained model, or several that decide together, for any job: the only thing that the command line, the server and
-// Python know of models. Running changes nothing in a model.
+// Python know of models. Running changes nothing in a model, and many threads may run one at once.
 class Runner {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -107,7 +111,10 @@ class Runner {
   };
   enum class BadText { counts_as_empty, is_an_error };
   EncodedSample encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad) const;
-  Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad);
+  // The numbers of the samples begin after `before`.
+  Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad, Index before) const;
+  // How many samples there were before these, which are seen with this.
+  Index see(std::size_t samples) { return seen_.fetch_add(static_cast<Index>(samples)); }
   std::vector<std::vector<Result>> write(const Encoded& encoded, const RunOptions& options, Index first) const;
   std::vector<std::vector<Result>> choose(const Encoded& encoded, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;
@@ -125,7 +132,7 @@ class Runner {
   std::vector<const Chooser*> choosers_;
   mutable ThreadPool threads_;
   Warn warn_;
-  Index seen_ = 0;  // samples so far
+  std::atomic<Index> seen_{0};  // samples so far
 };
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "heed/autograd/ops/softmax.h"
+#include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
 #include "heed/explain/faithfulness.h"
 #include "heed/jobs/runner.h"
@@ -86,6 +87,31 @@ std::vector<std::vector<TraceHypothesis>> beam_of(const Steps& steps, const Word
   return beam;
 }
 
+void check_trusted_length(const Trace& trace, Index longest) {
+  for (const TraceAxis& axis : trace.axes)
+    require(axis.size() <= longest, "[trust] {} has {} pieces; trust is measured of at most {}", axis.name, axis.size(),
+            longest);
+}
+
+bool wants(const ExplainOptions& options, const AttentionShape& shape) {
+  const std::vector<std::string>& names = options.attention_names;
+  return names.empty() || std::find(names.begin(), names.end(), shape.name) != names.end();
+}
+
+void check_names(std::span<const std::string> names, std::span<const AttentionShape> shapes) {
+  std::vector<std::string> known;
+  for (const AttentionShape& shape : shapes) known.push_back(shape.name);
+  for (const std::string& name : names)
+    require(std::find(known.begin(), known.end(), name) != known.end(), "[explain] the model has no attention {}{}",
+            name, did_you_mean(name, known));
+}
+
+void check_weights(Index weights, Index most) {
+  require(weights <= most,
+          "[explain] the attentions that were asked for have {} weights, more than {}: ask for fewer of them by name",
+          weights, most);
+}
+
 // Tells of each token of a greedy search. Several threads may tell, of different samples.
 class TokenTeller {
  public:
@@ -165,11 +191,13 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
   require(options.run.prefixes.empty() || options.run.prefixes.size() == samples.size(),
           "[explain] {} prefixes for {} inputs", options.run.prefixes.size(), samples.size());
   const Bundle& bundle = *bundles_.front();
+  check_names(options.attention_names, bundle.model->attentions());
+  const Index first = see(samples.size());
   std::vector<Explanation> list(samples.size());
   std::vector<std::size_t> searched, read;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     Explanation& each = list[i];
-    each.sample = encode(samples[i], options.run.limits, ++seen_, BadText::is_an_error);
+    each.sample = encode(samples[i], options.run.limits, first + static_cast<Index>(i) + 1, BadText::is_an_error);
     each.number = i;
     if (!options.run.prefixes.empty()) each.prefix = &options.run.prefixes[i];
     Trace& trace = each.trace;
@@ -187,6 +215,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
     } else {
       searched.push_back(i);
     }
+    if (options.trust) check_trusted_length(trace, options.longest_trusted);  // before anything is searched
   }
   const auto with = [&list](const std::vector<std::size_t>& places, const auto& work) {
     std::vector<Explanation> some;
@@ -212,15 +241,14 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
 void Runner::measure_trust_of(Explanation& explanation, const ExplainOptions& options) const {
   const Bundle& bundle = *bundles_.front();
   Trace& trace = explanation.trace;
-  for (const TraceAxis& axis : trace.axes)
-    require(axis.size() <= options.longest_trusted, "[trust] {} has {} pieces; trust is measured of at most {}",
-            axis.name, axis.size(), options.longest_trusted);
-  if (options.run.on_step) options.run.on_step();
+  check_trusted_length(trace, options.longest_trusted);
   std::vector<std::int32_t> output = explanation.sample.output;
   output.push_back(kEnd);
   const std::unique_ptr<Evidence> evidence =
-      bundle.writer ? writer_evidence(*bundle.writer, explanation.sample.inputs.front(), std::move(output))
-                    : chooser_evidence(*bundle.chooser, explanation.sample.inputs, explanation.sample.output.front());
+      bundle.writer
+          ? writer_evidence(*bundle.writer, explanation.sample.inputs.front(), std::move(output), options.run.on_step)
+          : chooser_evidence(*bundle.chooser, explanation.sample.inputs, explanation.sample.output.front(),
+                             options.run.on_step);
   trace.trust = {measure_trust(*evidence, trace)};
 }
 
@@ -258,7 +286,7 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
     trace.log_probabilities = best.log_probabilities;
     if (options.beam) trace.beam = beam_of(steps[i], best.words, output);
     // Where there is but one attention, what the search saw is all there is to see.
-    if (options.attentions && shapes.size() == 1 && trace.alignment)
+    if (options.attentions && shapes.size() == 1 && trace.alignment && wants(options, shapes.front()))
       trace.attentions.push_back({shapes.front().name, shapes.front().layer, trace.rows, trace.columns,
                                   trace.alignment.reshape(Shape{1, trace.alignment.size(0), trace.alignment.size(1)})});
   }
@@ -276,6 +304,16 @@ void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& opti
     samples.push_back(each.sample);
     lengths.push_back(batch_length(each.sample));
   }
+  if (options.attentions)
+    for (const Explanation& each : list) {
+      Index weights = 0;
+      const auto size_of = [&](int axis) {  // with the end of a text
+        return axis == kOutput ? each.trace.output().size() : each.trace.axes[static_cast<std::size_t>(axis)].size();
+      };
+      for (const AttentionShape& shape : shapes)
+        if (wants(options, shape)) weights += shape.heads * size_of(shape.rows) * size_of(shape.columns);
+      check_weights(weights, options.most_weights);
+    }
   const bool given = list.front().trace.log_probabilities.empty();
   const auto batches = batches_for(threads_, lengths, options.run.search.batch);
   for_each_batch(threads_, batches.size(), [&](std::size_t number) {
@@ -295,6 +333,7 @@ void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& opti
       const auto size_of = [&](int axis) { return axis == kOutput ? n : m; };
       for (std::size_t i = 0; i < seen.size(); ++i) {
         const AttentionShape& shape = shapes[i];
+        if (!wants(options, shape)) continue;
         Tensor weights = part_of(seen[i].weights, place, size_of(shape.rows), size_of(shape.columns));
         if (shape.rows == kOutput && shape.columns == kOutput) weights = without_begin(weights);
         trace.attentions.push_back(
@@ -337,7 +376,12 @@ void Runner::choose_traces(std::span<Explanation> list, const ExplainOptions& op
     each.sample.output = {bundle.label_number(label)};
     const auto length = static_cast<Index>(count_characters(label));
     trace.axes.back().text = {label, {{label, 0, length, 0}}, {{label, 0, length}}};
+    Index count = 0;
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      if (wants(options, shapes[k])) count += seen[k].weights.size();
+    check_weights(count, options.most_weights);
     for (std::size_t k = 0; k < seen.size(); ++k) {
+      if (!wants(options, shapes[k])) continue;
       const Tensor& weights = seen[k].weights;
       trace.attentions.push_back({shapes[k].name, shapes[k].layer, axis_name(shapes[k].rows),
                                   axis_name(shapes[k].columns), part_of(weights, 0, weights.size(2), weights.size(3))});

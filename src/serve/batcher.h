@@ -21,6 +21,8 @@ class BatchItem {
   // Items of one kind can be worked on together.
   virtual const std::string& kind() const = 0;
   virtual Index sentences() const = 0;
+  // Whether it takes so long that others should not wait for it.
+  virtual bool is_long() const = 0;
   // Whether anybody still waits for it; what nobody waits for is left out of the next batch.
   virtual bool wanted() const = 0;
 };
@@ -32,11 +34,13 @@ struct BatcherOptions {
 
 // Puts what many clients ask for together into batches and works on one batch at a time, on a thread of its own. The
 // item that has waited longest decides the kind of the next batch, and what else of that kind is waiting joins it, in
-// order; nobody waits for a batch to fill up. All members may be called from any thread.
+// order; nobody waits for a batch to fill up. Long items go beside them, one by one, on a second thread: a short one
+// never waits for a long one, and the machine is shared between the two. All members may be called from any thread.
 class Batcher {
  public:
   using Items = std::vector<std::shared_ptr<BatchItem>>;
-  // `work` is called with one batch after the other, and answers its items itself. It must not throw.
+  // `work` is called with one batch after the other by each of the two threads, and answers its items itself. It must
+  // not throw.
   Batcher(BatcherOptions options, std::function<void(const Items&)> work);
   // Finishes.
   ~Batcher();
@@ -51,17 +55,18 @@ class Batcher {
   void finish();
 
  private:
-  void serve();
-  Items next_batch();  // with mutex_ held
+  using Queue = std::deque<std::shared_ptr<BatchItem>>;
+  void serve(Queue& queue);
+  Items next_batch(Queue& queue) const;  // with mutex_ held
 
   const BatcherOptions options_;
   const std::function<void(const Items&)> work_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable filled_;
-  std::deque<std::shared_ptr<BatchItem>> waiting_;
+  Queue short_, long_;
   bool finishing_ = false;
   std::once_flag joined_;
-  std::thread thread_;
+  std::thread short_thread_, long_thread_;
 };
 
 }  // namespace heed

@@ -32,6 +32,9 @@ struct ObjectOrForm {
 };
 ObjectOrForm read_object_or_form(const HttpRequest& request);
 
+// One text of such a body, which is searched and not built; empty if it is not there or the body cannot be read.
+std::string text_member(const HttpRequest& request, const std::string& name);
+
 // A name that a client made up, as messages show it: its beginning.
 std::string shown(const std::string& name);
 // A to Z as small letters; header fields are compared so.

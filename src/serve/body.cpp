@@ -44,6 +44,50 @@ Json read_form(std::string_view body) {
   return object;
 }
 
+// Looks through JSON for a text of its object, and ends there.
+class TextSearch final : public Json::json_sax_t {
+ public:
+  explicit TextSearch(std::string name) : name_(std::move(name)) {}
+  const std::string& found() const { return found_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool string(string_t& text) override {
+    if (depth_ != 1 || !here_) return true;
+    found_ = std::move(text);
+    return false;
+  }
+  bool key(string_t& name) override {
+    here_ = depth_ == 1 && name == name_;
+    return true;
+  }
+  bool start_object(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool end_object() override { return --depth_ > 0; }
+  bool start_array(std::size_t) override { return depth_ > 0 && ++depth_ <= kDeepest; }
+  bool end_array() override { return --depth_ > 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  std::string name_, found_;
+  int depth_ = 0;
+  bool here_ = false;  // the name was the last key
+};
+
+std::string form_member(std::string_view body, const std::string& name) {
+  while (!body.empty()) {
+    const std::string_view pair = body.substr(0, body.find('&'));
+    body.remove_prefix(std::min(body.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos && pair.substr(0, equals) == name)
+      return percent_decoded(pair.substr(equals + 1), true);
+  }
+  return "";
+}
+
 // What curl sends by default is called a form, whatever it is.
 bool is_form(const HttpRequest& request) {
   return lowered(request.content_type).starts_with("application/x-www-form-urlencoded") &&
@@ -104,6 +148,17 @@ Json read_json(std::string_view body) {
   } catch (const Json::out_of_range&) {
     refuse(400, "the JSON has a number that is too large");
   }
+}
+
+std::string text_member(const HttpRequest& request, const std::string& name) {
+  try {
+    if (is_form(request)) return form_member(request.body, name);
+  } catch (const HttpError&) {
+    return "";
+  }
+  TextSearch search(name);
+  Json::sax_parse(request.body, &search);
+  return search.found();
 }
 
 ObjectOrForm read_object_or_form(const HttpRequest& request) {

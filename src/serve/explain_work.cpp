@@ -7,21 +7,30 @@ namespace {
 
 using Output = nlohmann::ordered_json;
 
-// A weight with the digits that a trace has.
-double shortened(Real weight) { return std::stod(fmt::format("{:.5g}", weight)); }
+// A weight with the digits that the trace has.
+double shortened(Real weight) {
+  std::string digits;
+  write_weight(digits, weight, kBriefWeights);
+  return std::stod(digits);
+}
 
-std::string kind_of(const ServedModel& model, const ExplainRequest& request) {
-  return fmt::format("explain {} {} beam {} attentions {} alternatives {} trust {} stream {} given {}", model.name(),
-                     request.normaliser, request.beam, request.attentions, request.alternatives, request.trust,
-                     request.stream, request.target.has_value());
+std::string kind_of(const ExplainRequest& request) {
+  return fmt::format("explain {} beam {} attentions {} {} alternatives {} trust {} stream {} given {}",
+                     request.normaliser, request.beam, request.attentions, fmt::join(request.attention_names, " "),
+                     request.alternatives, request.trust, request.stream, request.target.has_value());
+}
+
+// Trust is measured by reading the input again for each of its pieces, and several times for each of the output's.
+bool takes_long(const Job& job, const ExplainRequest& request, const SentSample& sent, const WorkOptions& options) {
+  const Index pieces = estimated_pieces(job, sent);
+  return (request.trust ? pieces * pieces : pieces) > options.short_pieces;
 }
 
 class ExplainWork final : public Work {
  public:
-  ExplainWork(ServedModel& model, ExplainRequest request, SentSample sent, const WorkOptions& options,
+  ExplainWork(const Model& model, ExplainRequest request, SentSample sent, const WorkOptions& options,
               std::shared_ptr<HttpReply> reply)
-      : Work(kind_of(model, request), std::move(reply)),
-        model_(model),
+      : Work(model, kind_of(request), takes_long(*model->bundle().job, request, sent, options), std::move(reply)),
         request_(std::move(request)),
         sent_(std::move(sent)),
         options_(options) {}
@@ -39,7 +48,6 @@ class ExplainWork final : public Work {
   void tell_token(const WrittenToken& token, bool draft) const;
   void tell_trace(const Trace& trace) const;
 
-  ServedModel& model_;
   ExplainRequest request_;
   SentSample sent_;
   WorkOptions options_;
@@ -68,7 +76,7 @@ void ExplainWork::tell_token(const WrittenToken& token, bool draft) const {
 }
 
 void ExplainWork::tell_trace(const Trace& trace) const {
-  const std::string json = to_json(trace);
+  const std::string json = to_json(trace, kBriefWeights);
   if (!request_.stream) return reply().send({200, json + "\n"});
   reply().event("trace", json);
   reply().end();
@@ -95,7 +103,8 @@ void ExplainWork::tell_tokens(ExplainOptions& options, const Works& works, bool 
 }
 
 WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
-  Runner& runner = model_.variant(request_.normaliser);
+  const std::shared_ptr<Runner> kept = model().variant(request_.normaliser);
+  Runner& runner = *kept;
   const Job& job = runner.job();
   WorkCount count;
   Works works;
@@ -117,6 +126,8 @@ WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
   }
   if (streams && request_.beam == 1) tell_tokens(options, works, false, runner);
   options.attentions = request_.attentions;
+  options.attention_names = request_.attention_names;
+  options.most_weights = options_.most_weights;
   options.beam = request_.alternatives;
   options.trust = request_.trust;
   const std::vector<Trace> traces = runner.explain(samples, options);
@@ -130,9 +141,9 @@ WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
 
 }  // namespace
 
-std::shared_ptr<Work> explain_work(ServedModel& model, ExplainRequest request, const RequestLimits& limits,
+std::shared_ptr<Work> explain_work(Work::Model model, ExplainRequest request, const RequestLimits& limits,
                                    const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
-  std::vector<SentSample> samples = sent_samples(*model.bundle().job, std::move(request.inputs), limits);
+  std::vector<SentSample> samples = sent_samples(*model->bundle().job, std::move(request.inputs), limits);
   return std::make_shared<ExplainWork>(model, std::move(request), std::move(samples.front()), options,
                                        std::move(reply));
 }

@@ -34,9 +34,9 @@ struct Asked {
 
 class InferWork : public RunWork {
  public:
-  InferWork(ServedModel& model, std::vector<SentSample> samples, Asked asked, const WorkOptions& options,
+  InferWork(Model model, std::vector<SentSample> samples, Asked asked, const WorkOptions& options,
             std::shared_ptr<HttpReply> reply)
-      : RunWork(model, std::move(samples), 1, options, std::move(reply)), asked_(std::move(asked)) {}
+      : RunWork(std::move(model), std::move(samples), 1, options, std::move(reply)), asked_(std::move(asked)) {}
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
@@ -57,9 +57,10 @@ class InferWork : public RunWork {
 
 class OlderInferWork final : public InferWork {
  public:
-  OlderInferWork(ServedModel& model, TextLines lines, Asked asked, const WorkOptions& options,
+  OlderInferWork(Model model, TextLines lines, Asked asked, const WorkOptions& options,
                  std::shared_ptr<HttpReply> reply)
-      : InferWork(model, lines.samples(), std::move(asked), options, std::move(reply)), lines_(std::move(lines)) {}
+      : InferWork(std::move(model), lines.samples(), std::move(asked), options, std::move(reply)),
+        lines_(std::move(lines)) {}
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
@@ -74,9 +75,9 @@ class OlderInferWork final : public InferWork {
 
 }  // namespace
 
-std::shared_ptr<Work> infer_work(ServedModel& model, const InferRequest& request, const RequestLimits& limits,
+std::shared_ptr<Work> infer_work(Work::Model model, const InferRequest& request, const RequestLimits& limits,
                                  const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
-  const Job& job = *model.bundle().job;
+  const Job& job = *model->bundle().job;
   std::vector<SentInput> inputs;
   for (SentTensor tensor : request.inputs) {
     if (tensor.name.empty()) {
@@ -88,12 +89,12 @@ std::shared_ptr<Work> infer_work(ServedModel& model, const InferRequest& request
   std::vector<SentSample> samples = sent_samples(job, std::move(inputs), limits);
   const SentTensor& first = request.inputs.front();
   if (is_older(job, first))
-    return std::make_shared<OlderInferWork>(model, TextLines(first.elements),
+    return std::make_shared<OlderInferWork>(std::move(model), TextLines(kOlderInput, first.elements, limits),
                                             Asked{request.id, first.shape, asked_outputs(request, {kOlderOutput})},
                                             options, std::move(reply));
   std::vector<std::string> names{job.output.name};
   if (job.gives_label()) names.emplace_back(kProbability);
-  return std::make_shared<InferWork>(model, std::move(samples),
+  return std::make_shared<InferWork>(std::move(model), std::move(samples),
                                      Asked{request.id, first.shape, asked_outputs(request, names)}, options,
                                      std::move(reply));
 }

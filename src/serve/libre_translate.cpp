@@ -44,13 +44,13 @@ constexpr const char* kJob = "translation";
 
 class TranslateWork final : public RunWork {
  public:
-  TranslateWork(ServedModel& model, const TranslateRequest& request, TextLines lines, const WorkOptions& options,
+  TranslateWork(const Model& model, const TranslateRequest& request, TextLines lines, const WorkOptions& options,
                 std::shared_ptr<HttpReply> reply)
       : RunWork(model, lines.samples(), request.alternatives + 1, options, std::move(reply)),
         lines_(std::move(lines)),
         list_(request.list),
         alternatives_(request.alternatives) {
-    if (request.source == "auto" && !model.languages().empty()) detected_ = model.languages().front();
+    if (request.source == "auto" && !model->languages().empty()) detected_ = model->languages().front();
   }
 
  protected:
@@ -75,16 +75,16 @@ class TranslateWork final : public RunWork {
 };
 
 // The first model between the languages; "auto" and nothing stand for any.
-ServedModel& model_between(const std::vector<ServedModel*>& models, const std::string& source,
-                           const std::string& target) {
+Work::Model model_between(const std::vector<Work::Model>& models, const std::string& source,
+                          const std::string& target) {
   const std::string from = source == "auto" ? "" : source;
-  if (from.empty() && target.empty()) return *models.front();
+  if (from.empty() && target.empty()) return models.front();
   bool reads = from.empty(), writes = target.empty();
-  for (ServedModel* model : models) {
+  for (const Work::Model& model : models) {
     if (model->languages().empty()) continue;
     const bool same_source = from.empty() || from == model->languages().front();
     const bool same_target = target.empty() || target == model->languages().back();
-    if (same_source && same_target) return *model;
+    if (same_source && same_target) return model;
     reads = reads || same_source;
     writes = writes || same_target;
   }
@@ -95,15 +95,16 @@ ServedModel& model_between(const std::vector<ServedModel*>& models, const std::s
 
 std::shared_ptr<Work> translate(const AdapterCall& call) {
   const TranslateRequest request = translate_request(call.request, call.limits);
-  ServedModel* model = &call.models.named_of_job(call.job, request.model);
-  if (request.model.empty()) model = &model_between(call.models.of_job(call.job), request.source, request.target);
-  return std::make_shared<TranslateWork>(*model, request, TextLines(request.texts), call.options, call.reply);
+  Work::Model model = call.models.named_of_job(call.job, request.model);
+  if (request.model.empty()) model = model_between(call.models.of_job(call.job), request.source, request.target);
+  return std::make_shared<TranslateWork>(model, request, TextLines("q", request.texts, call.limits), call.options,
+                                         call.reply);
 }
 
 // Languages, and what each is translated to.
 std::shared_ptr<Work> list_languages(const AdapterCall& call) {
   std::map<std::string, std::set<std::string>> targets;
-  for (const ServedModel* model : call.models.of_job(call.job))
+  for (const Work::Model& model : call.models.of_job(call.job))
     if (!model->languages().empty()) targets[model->languages().front()].insert(model->languages().back());
   Output list = Output::array();
   for (const auto& [source, to] : targets) list.push_back(Output{{"code", source}, {"name", source}, {"targets", to}});

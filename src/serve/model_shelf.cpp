@@ -1,6 +1,9 @@
 #include "heed/serve/model_shelf.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <set>
 
 #include "heed/base/one_thread.h"
 #include "heed/base/spelling.h"
@@ -15,6 +18,25 @@ constexpr std::size_t kVariants = 4;  // each has a copy of the weights
 std::vector<std::string> languages_of(const ModelSource& source, const Bundle& bundle) {
   if (!source.languages.empty()) return source.languages;
   return bundle.languages.empty() ? split_languages(source.name) : bundle.languages;
+}
+
+// The log, locks and half-written files of a training are not of the model.
+bool is_read(const std::filesystem::path& file) {
+  static const std::set<std::string> kinds{".json", ".safetensors", ".spm", ".txt"};
+  return kinds.contains(file.extension().string());
+}
+
+// Nothing of a folder that is not there.
+FolderState state_of(const std::filesystem::path& folder) {
+  FolderState state;
+  std::error_code ended;
+  for (std::filesystem::directory_iterator file(folder, ended), end; !ended && file != end; file.increment(ended)) {
+    struct stat about {};
+    if (!is_read(file->path()) || stat(file->path().c_str(), &about) != 0) continue;
+    state[file->path().filename().string()] =
+        fmt::format("{} {} {}.{:09}", about.st_ino, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+  }
+  return state;
 }
 
 }  // namespace
@@ -52,15 +74,16 @@ ServedModel::ServedModel(const ModelSource& source, std::shared_ptr<const Bundle
       languages_(languages_of(source, *bundle_)),
       normalisers_(other_normalisers(*bundle_)) {}
 
-std::unique_ptr<Runner> ServedModel::make_runner(std::shared_ptr<const Bundle> bundle, const std::string& name) const {
-  return std::make_unique<Runner>(std::move(bundle), name, threads_, [](const std::string&) {});
+std::shared_ptr<Runner> ServedModel::make_runner(std::shared_ptr<const Bundle> bundle, const std::string& name) const {
+  return std::make_shared<Runner>(std::move(bundle), name, threads_, [](const std::string&) {});
 }
 
-Runner& ServedModel::variant(const std::string& normaliser) {
-  if (normaliser.empty() || normaliser == normaliser_of(*bundle_)) return *runner_;
+std::shared_ptr<Runner> ServedModel::variant(const std::string& normaliser) {
+  if (normaliser.empty() || normaliser == normaliser_of(*bundle_)) return runner_;
+  const std::lock_guard lock(mutex_);
   const auto known =
       std::find_if(variants_.begin(), variants_.end(), [&](const auto& each) { return each.first == normaliser; });
-  if (known != variants_.end()) return *known->second;
+  if (known != variants_.end()) return known->second;
   std::shared_ptr<const Bundle> changed;
   try {
     changed = with_normaliser(*bundle_, normaliser);
@@ -68,48 +91,87 @@ Runner& ServedModel::variant(const std::string& normaliser) {
     refuse(422, "normaliser: {}", error.what());
   }
   if (variants_.size() == kVariants) variants_.erase(variants_.begin());
-  return *variants_.emplace_back(normaliser, make_runner(std::move(changed), name())).second;
+  return variants_.emplace_back(normaliser, make_runner(std::move(changed), name())).second;
 }
 
-ModelShelf::ModelShelf(const std::vector<ModelSource>& sources, int threads) {
-  // OpenMP keeps a team for each thread that ever asked for one, and sleeps between small ops instead of spinning when
-  // the teams have more threads than there are processors. The one that counts is that of the thread that does the
-  // work.
-  const int workers = threads > 0 ? threads : thread_count();
-  const OneThread loading;
+ModelShelf::ModelShelf(const std::vector<ModelSource>& sources, int threads)
+    : sources_(sources),
+      threads_(threads > 0 ? threads : thread_count()),
+      models_(sources.size()),
+      states_(sources.size()) {
   require(!sources.empty(), "there is no model to serve");
-  for (const ModelSource& source : sources) {
-    for (const auto& model : models_)
-      require(model->name() != source.name, "two models have the name {}; give one another with NAME=FOLDER",
-              source.name);
-    models_.push_back(std::make_unique<ServedModel>(source, workers));
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    for (std::size_t before = 0; before < i; ++before)
+      require(sources[before].name != sources[i].name, "two models have the name {}; give one another with NAME=FOLDER",
+              sources[i].name);
+  for (std::size_t i = 0; i < sources.size(); ++i) load(i);
+}
+
+// Files are replaced one by one, so what was read while some of them changed is read again.
+void ModelShelf::load(std::size_t place) {
+  // OpenMP keeps a team for each thread that ever asked for one, and sleeps between small ops instead of spinning when
+  // the teams have more threads than there are processors. Those that count are of the threads that do the work.
+  const OneThread loading;
+  constexpr int kTries = 3;
+  const std::filesystem::path& folder = sources_[place].folder;
+  for (int tries = 1;; ++tries) {
+    FolderState before = state_of(folder);
+    try {
+      models_[place] = std::make_shared<ServedModel>(sources_[place], threads_);
+    } catch (const Error&) {
+      if (tries == kTries || state_of(folder) == before) throw;
+      continue;
+    }
+    const bool same = state_of(folder) == before;
+    states_[place] = std::move(before);
+    if (same || tries == kTries) return;
   }
 }
 
-ServedModel& ModelShelf::named(const std::string& name) const {
-  if (name.empty()) return *models_.front();
+std::shared_ptr<const ModelShelf> ModelShelf::renewed(const std::function<void(const std::string&)>& say) const {
+  const auto shelf = std::make_shared<ModelShelf>(*this);
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    const ModelSource& source = sources_[i];
+    try {
+      if (state_of(source.folder) == states_[i]) {
+        say(fmt::format("{}: its folder has not changed", source.name));
+        continue;
+      }
+      shelf->load(i);
+      say(fmt::format("{}: loaded again from {}", source.name, source.folder.string()));
+    } catch (const std::exception& error) {
+      shelf->models_[i] = models_[i];
+      shelf->states_[i] = states_[i];
+      say(fmt::format("{}: stays as it is: {}", source.name, error.what()));
+    }
+  }
+  return shelf;
+}
+
+ModelShelf::Model ModelShelf::named(const std::string& name) const {
+  if (name.empty()) return models_.front();
   std::vector<std::string> known;
   for (const auto& model : models_) {
-    if (model->name() == name) return *model;
+    if (model->name() == name) return model;
     known.push_back(model->name());
   }
   refuse(404, "there is no model {}{}", name.substr(0, 80), did_you_mean(name.substr(0, 80), known));
 }
 
-std::vector<ServedModel*> ModelShelf::of_job(const Job& job) const {
-  std::vector<ServedModel*> list;
+std::vector<ModelShelf::Model> ModelShelf::of_job(const Job& job) const {
+  std::vector<Model> list;
   for (const auto& model : models_)
-    if (model->bundle().job == &job) list.push_back(model.get());
+    if (model->bundle().job == &job) list.push_back(model);
   return list;
 }
 
-ServedModel& ModelShelf::named_of_job(const Job& job, const std::string& name) const {
-  const std::vector<ServedModel*> list = of_job(job);
+ModelShelf::Model ModelShelf::named_of_job(const Job& job, const std::string& name) const {
+  const std::vector<Model> list = of_job(job);
   if (list.empty()) refuse(404, "no model here is for {}; GET /models lists those there are", job.name);
-  if (name.empty()) return *list.front();
-  ServedModel& model = named(name);
-  if (model.bundle().job != &job)
-    refuse(400, "{} is for {}, not for {}", model.name(), model.bundle().job->name, job.name);
+  if (name.empty()) return list.front();
+  Model model = named(name);
+  if (model->bundle().job != &job)
+    refuse(400, "{} is for {}, not for {}", model->name(), model->bundle().job->name, job.name);
   return model;
 }
 

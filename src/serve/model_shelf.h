@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +22,7 @@ struct ModelSource {
 // "name=folder", or a folder whose own name is taken. An Error if that gives no name that fits into a path and a log.
 ModelSource model_source(const std::string& argument);
 
-// One loaded model, for any job.
+// One loaded model, for any job. All members may be called from any thread.
 class ServedModel {
  public:
   ServedModel(const ModelSource& source, int threads);
@@ -36,37 +39,51 @@ class ServedModel {
   // That can take the place of the trained one.
   const std::vector<std::string>& normalisers() const { return normalisers_; }
 
-  // Only for the thread that works on batches.
   Runner& runner() { return *runner_; }
   // The model with another normaliser, or as it is if the name is empty or its own; 422 if that cannot be. The newest
   // few are kept.
-  Runner& variant(const std::string& normaliser);
+  std::shared_ptr<Runner> variant(const std::string& normaliser);
 
  private:
-  std::unique_ptr<Runner> make_runner(std::shared_ptr<const Bundle> bundle, const std::string& name) const;
+  std::shared_ptr<Runner> make_runner(std::shared_ptr<const Bundle> bundle, const std::string& name) const;
 
   int threads_;
   std::shared_ptr<const Bundle> bundle_;
-  std::unique_ptr<Runner> runner_;
+  std::shared_ptr<Runner> runner_;
   std::vector<std::string> languages_, normalisers_;
-  std::vector<std::pair<std::string, std::unique_ptr<Runner>>> variants_;  // newest last
+  std::mutex mutex_;                                                       // guards what follows
+  std::vector<std::pair<std::string, std::shared_ptr<Runner>>> variants_;  // newest last
 };
 
-// Every model that is served, in the order given. Loading faults are Errors that name the folder.
+// The files of a model folder that are read when it is loaded, each with what changes when it is written again.
+using FolderState = std::map<std::string, std::string>;
+
+// Every model that is served, in the order given. Loading faults are Errors that name the folder. A shelf does not
+// change; whoever works with a model keeps it alive.
 class ModelShelf {
  public:
   ModelShelf(const std::vector<ModelSource>& sources, int threads);
 
-  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
+  // The shelf with those models loaded again whose folders have changed, all others the same. A model that cannot be
+  // loaded stays as it is. `say` is told of each.
+  std::shared_ptr<const ModelShelf> renewed(const std::function<void(const std::string&)>& say) const;
+
+  using Model = std::shared_ptr<ServedModel>;
+  const std::vector<Model>& models() const { return models_; }
   // The first if the name is empty; 404 if there is none of that name.
-  ServedModel& named(const std::string& name) const;
+  Model named(const std::string& name) const;
   // All models of the job, in order.
-  std::vector<ServedModel*> of_job(const Job& job) const;
+  std::vector<Model> of_job(const Job& job) const;
   // The same as `named` among those of the job; 400 if the model is for another one.
-  ServedModel& named_of_job(const Job& job, const std::string& name) const;
+  Model named_of_job(const Job& job, const std::string& name) const;
 
  private:
-  std::vector<std::unique_ptr<ServedModel>> models_;
+  void load(std::size_t place);
+
+  std::vector<ModelSource> sources_;
+  int threads_;
+  std::vector<Model> models_;
+  std::vector<FolderState> states_;
 };
 
 }  // namespace heed

@@ -70,23 +70,23 @@ bool reads(const ServedModel& model, std::size_t texts) {
          std::all_of(job.inputs.begin(), job.inputs.end(), [](const JobSide& side) { return is_text(side.kind); });
 }
 
-ServedModel& model_for(const ModelShelf& models, const PredictRequest& request) {
+Work::Model model_for(const ModelShelf& models, const PredictRequest& request) {
   const std::size_t texts = request.samples.front().size();
   if (!request.model.empty()) {
-    ServedModel& model = models.named(request.model);
-    if (!reads(model, texts))
+    Work::Model model = models.named(request.model);
+    if (!reads(*model, texts))
       refuse(400, "{} does not choose a label for {}", shown(request.model), texts == 1 ? "one text" : "two texts");
     return model;
   }
   for (const auto& model : models.models())
-    if (reads(*model, texts)) return *model;
+    if (reads(*model, texts)) return model;
   refuse(404, "there is no model that chooses a label for {}", texts == 1 ? "one text" : "two texts");
 }
 
 class PredictWork final : public RunWork {
  public:
-  PredictWork(ServedModel& model, PredictRequest request, const WorkOptions& options, std::shared_ptr<HttpReply> reply)
-      : RunWork(model, std::move(request.samples), static_cast<Index>(model.bundle().codes.labels.size()), options,
+  PredictWork(const Model& model, PredictRequest request, const WorkOptions& options, std::shared_ptr<HttpReply> reply)
+      : RunWork(model, std::move(request.samples), static_cast<Index>(model->bundle().codes.labels.size()), options,
                 std::move(reply)),
         list_(request.list) {}
 
@@ -103,7 +103,7 @@ class PredictWork final : public RunWork {
 
 std::shared_ptr<Work> predict(const AdapterCall& call) {
   PredictRequest request = predict_request(call.request, call.limits);
-  ServedModel& model = model_for(call.models, request);
+  const Work::Model model = model_for(call.models, request);
   return std::make_shared<PredictWork>(model, std::move(request), call.options, call.reply);
 }
 

@@ -25,6 +25,14 @@ std::vector<SentInput> explained_inputs(const Members& members) {
   return list;
 }
 
+// All of them, none, or some by their names.
+void read_attentions(const Members& members, ExplainRequest& result) {
+  const Json* wanted = members.find("attentions");
+  if (wanted == nullptr || !wanted->is_array()) return members.read("attentions", result.attentions);
+  for (const Json& name : *wanted) result.attention_names.push_back(text_in("attentions", name));
+  result.attentions = !wanted->empty();
+}
+
 }  // namespace
 
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits) {
@@ -38,7 +46,7 @@ ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& 
   result.inputs = explained_inputs(members);
   members.read("model", result.model);
   members.read("beam", result.beam, 1, limits.beam);
-  members.read("attentions", result.attentions);
+  read_attentions(members, result);
   members.read("alternatives", result.alternatives);
   members.read("trust", result.trust);
   members.read("normaliser", result.normaliser);
@@ -70,11 +78,7 @@ VerbRequest verb_request(const HttpRequest& request) {
 std::string token_of(const HttpRequest& request, const std::string& field) {
   constexpr std::string_view bearer = "bearer ";
   if (lowered(request.authorization).starts_with(bearer)) return request.authorization.substr(bearer.size());
-  if (field.empty()) return "";
-  const auto [object, form] = read_object_or_form(request);
-  std::string key;
-  Members(object, form).read(field.c_str(), key);
-  return key;
+  return field.empty() || !request.authorization.empty() ? "" : text_member(request, field);
 }
 
 bool same_token(std::string_view a, std::string_view b) {

@@ -19,8 +19,9 @@ struct ExplainRequest {
   std::optional<std::string> target;  // an output that is given instead of searched
   Index beam = 5;
   bool attentions = false, alternatives = false, trust = false;
-  std::string normaliser;  // instead of the model's own; empty: that
-  bool stream = false;     // the tokens as they come: server-sent events
+  std::vector<std::string> attention_names = {};  // the attentions that are wanted; none: all
+  std::string normaliser;                         // instead of the model's own; empty: that
+  bool stream = false;                            // the tokens as they come: server-sent events
 };
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits);
 
@@ -31,8 +32,8 @@ struct VerbRequest {
 };
 VerbRequest verb_request(const HttpRequest& request);
 
-// The token of a request: "Authorization: Bearer TOKEN", or else the field of the body, if that has a name. Empty:
-// none.
+// The token of a request: "Authorization: Bearer TOKEN"; without that header the field of the body, if that has a name.
+// Empty: none. Nothing of the body is kept but the token, and what is not JSON or a form has none.
 std::string token_of(const HttpRequest& request, const std::string& field = "");
 // Whether the two are the same, in a time that does not tell where they differ.
 bool same_token(std::string_view a, std::string_view b);

@@ -3,17 +3,25 @@
 #include <algorithm>
 
 namespace heed {
+namespace {
 
-RunWork::RunWork(ServedModel& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
+bool are_long(const Job& job, std::span<const SentSample> samples, const WorkOptions& options) {
+  Index pieces = 0;
+  for (const SentSample& sample : samples) pieces += estimated_pieces(job, sample);
+  return pieces > options.short_pieces;
+}
+
+}  // namespace
+
+RunWork::RunWork(Model model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
                  std::shared_ptr<HttpReply> reply)
-    : Work(fmt::format("run {} {}", model.name(), best), std::move(reply)),
-      model_(model),
+    : Work(model, fmt::format("run {}", best), are_long(*model->bundle().job, samples, options), std::move(reply)),
       samples_(std::move(samples)),
       best_(best),
       options_(options) {}
 
 WorkCount RunWork::run(const std::vector<Work*>& together) const {
-  const Job& job = *model_.bundle().job;
+  const Job& job = *model().bundle().job;
   WorkCount count;
   std::vector<Sample> samples;
   for (const Work* each : together)
@@ -27,7 +35,7 @@ WorkCount RunWork::run(const std::vector<Work*>& together) const {
   options.search.options.beam = std::max(options.search.options.beam, best_);
   options.limits = {options_.longest_input, TooLong::refuse};
   options.on_step = [&] { check_wanted(together); };
-  const std::vector<std::vector<Result>> results = model_.runner().run(samples, options);
+  const std::vector<std::vector<Result>> results = model().runner().run(samples, options);
   count.sentences = static_cast<Index>(samples.size());
   for (const std::vector<Result>& result : results) count.words += count_words(result.front().text);
   std::vector<HttpResponse> answers;
@@ -41,7 +49,7 @@ WorkCount RunWork::run(const std::vector<Work*>& together) const {
   return count;
 }
 
-TextLines::TextLines(std::span<const std::string> texts) {
+TextLines::TextLines(const std::string& name, std::span<const std::string> texts, const RequestLimits& limits) {
   for (const std::string& text : texts) {
     const std::size_t before = lines_.size();
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -51,6 +59,8 @@ TextLines::TextLines(std::span<const std::string> texts) {
     }
     counts_.push_back(lines_.size() - before);
   }
+  if (static_cast<Index>(lines_.size()) > limits.texts)
+    refuse(422, "{} has {} lines; at most {} are allowed", name, lines_.size(), limits.texts);
 }
 
 std::vector<SentSample> TextLines::samples() const {
@@ -94,6 +104,17 @@ Index count_words(const Job& job, const SentSample& sample) {
   for (std::size_t i = 0; i < sample.size(); ++i)
     if (is_text(job.inputs[i].kind)) count += count_words(sample[i].bytes);
   return count;
+}
+
+Index estimated_pieces(const Job& job, const SentSample& sample) {
+  constexpr Index kBytesOfAPiece = 4, kBytesOfARegion = 256;
+  Index pieces = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const auto bytes = static_cast<Index>(sample[i].bytes.size());
+    pieces += is_text(job.inputs[i].kind) ? std::max(count_words(sample[i].bytes), bytes / kBytesOfAPiece)
+                                          : bytes / kBytesOfARegion;
+  }
+  return pieces;
 }
 
 }  // namespace heed

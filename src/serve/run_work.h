@@ -13,18 +13,16 @@ namespace heed {
 class RunWork : public Work {
  public:
   // `best` answers are wanted for each sample.
-  RunWork(ServedModel& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
+  RunWork(Model model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
           std::shared_ptr<HttpReply> reply);
   Index sentences() const override { return static_cast<Index>(samples_.size()); }
   WorkCount run(const std::vector<Work*>& together) const override;
 
  protected:
-  const ServedModel& model() const { return model_; }
   // Made of the results of every sample, the best first.
   virtual HttpResponse answer(std::span<const std::vector<Result>> results) const = 0;
 
  private:
-  ServedModel& model_;
   std::vector<SentSample> samples_;
   Index best_;
   WorkOptions options_;
@@ -33,7 +31,8 @@ class RunWork : public Work {
 // Texts cut into lines, each a sample by itself, and what comes of them put together again.
 class TextLines {
  public:
-  explicit TextLines(std::span<const std::string> texts);
+  // 422 if there are more lines than samples are allowed; `name` leads the message.
+  TextLines(const std::string& name, std::span<const std::string> texts, const RequestLimits& limits);
   std::vector<SentSample> samples() const;
   // For every text `count` texts: the best of each line, then the second of each, and so on. A line that has fewer
   // lends its best.

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <thread>
 
 #include "heed/serve/session-inl.h"
 
@@ -35,6 +36,7 @@ class Server::Listener {
       : options_(std::move(options)),
         acceptor_(io_),
         signals_(io_),
+        reloads_(io_),
         pause_(io_),
         service_(models, options_.service, options_.log),
         sessions_{options_, service_} {}
@@ -63,12 +65,18 @@ class Server::Listener {
         options_.log(fmt::format("unexpected: {}", error.what()));
       }
     }
+    if (reloader_.joinable()) reloader_.join();
     service_.finish();
+  }
+  void reload() {
+    asio::post(io_, [this] { begin_reload(); });
   }
   void stop() {
     asio::post(io_, [this] { finish(); });
   }
-  void stop_at_signals() {
+  void obey_signals() {
+    reloads_.add(SIGHUP);
+    wait_for_reload();
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
     signals_.async_wait([this](Failure failure, int signal) {
@@ -80,6 +88,32 @@ class Server::Listener {
   }
 
  private:
+  void wait_for_reload() {
+    reloads_.async_wait([this](Failure failure, int signal) {
+      if (failure) return;
+      options_.log(fmt::format("signal {}: looking for models that have changed", signal));
+      begin_reload();
+      wait_for_reload();
+    });
+  }
+  // Loading takes long, so it has a thread of its own. What asks for it meanwhile has it done once more.
+  void begin_reload() {
+    if (sessions_.finishing) return;
+    reload_again_ = reloader_.joinable();
+    if (reload_again_) return;
+    reloader_ = std::thread([this] {
+      try {
+        service_.reload();
+      } catch (const std::exception& error) {
+        options_.log(fmt::format("unexpected: {}", error.what()));
+      }
+      asio::post(io_, [this] {
+        reloader_.join();
+        if (reload_again_) begin_reload();
+      });
+    });
+  }
+
   void accept() {
     acceptor_.async_accept([this](Failure failure, tcp::socket socket) {
       if (!acceptor_.is_open()) return;
@@ -92,7 +126,7 @@ class Server::Listener {
       }
       const bool full = static_cast<Index>(sessions_.open.size()) >= options_.connections;
       const auto session = std::make_shared<Session>(std::move(socket), sessions_);
-      full ? session->turn_away(503, "too many connections are open; try again in a moment") : session->start();
+      full ? session->refuse_unread(503, "too many connections are open; try again in a moment") : session->start();
       accept();
     });
   }
@@ -113,6 +147,7 @@ class Server::Listener {
     Failure ignored;
     acceptor_.close(ignored);
     signals_.cancel(ignored);
+    reloads_.cancel(ignored);
     pause_.cancel();
     const std::set<Session*> open = sessions_.open;  // sessions end only later, when their handlers have run
     for (Session* session : open) session->finish();
@@ -121,10 +156,12 @@ class Server::Listener {
   const ServerOptions options_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
-  asio::signal_set signals_;
+  asio::signal_set signals_, reloads_;
   asio::steady_timer pause_;
   Service service_;
   Sessions sessions_;
+  std::thread reloader_;
+  bool reload_again_ = false;
 };
 
 Server::Server(const std::vector<ModelSource>& models, ServerOptions options) {
@@ -145,6 +182,7 @@ std::string Server::address() const {
 
 void Server::run() { listener_->run(); }
 void Server::stop() { listener_->stop(); }
-void Server::stop_at_signals() { listener_->stop_at_signals(); }
+void Server::reload() { listener_->reload(); }
+void Server::obey_signals() { listener_->obey_signals(); }
 
 }  // namespace heed

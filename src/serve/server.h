@@ -24,7 +24,7 @@ struct ServerOptions {
   std::function<void(const std::string&)> log = [](const std::string&) {};  // a line per request
 };
 
-// HTTP/1.1 over TCP around a Service: one thread for all connections, one for the models.
+// HTTP/1.1 over TCP around a Service: one thread for all connections, two for the models.
 class Server {
  public:
   // Loads the models and listens. Every fault is an Error: a folder, an address that is taken, no token where one is
@@ -41,8 +41,10 @@ class Server {
   void run();
   // Takes nothing more. From any thread.
   void stop();
-  // stop() at SIGINT or SIGTERM; a second one ends the program at once.
-  void stop_at_signals();
+  // Loads the models again whose folders have changed; requests are answered meanwhile. From any thread.
+  void reload();
+  // stop() at SIGINT or SIGTERM, where a second one ends the program at once; reload() at SIGHUP.
+  void obey_signals();
 
  private:
   class Listener;

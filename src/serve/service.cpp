@@ -30,7 +30,7 @@ Service::Service(const std::vector<ModelSource>& models, ServiceOptions options,
     : options_(std::move(options)),
       log_(std::move(log)),
       page_(page_answer(page_html(), page_scripts())),
-      models_(models, options_.threads),
+      models_(std::make_shared<const ModelShelf>(models, options_.threads)),
       batcher_(options_.batcher, [this](const Batcher::Items& items) { work(items); }) {}
 
 void Service::finish() {
@@ -38,7 +38,22 @@ void Service::finish() {
   batcher_.finish();
 }
 
-void Service::admit(const HttpRequest& request, HttpReply& reply) const {
+std::shared_ptr<const ModelShelf> Service::models() const {
+  const std::lock_guard lock(models_mutex_);
+  return models_;
+}
+
+void Service::reload() {
+  std::vector<std::string> news;
+  std::shared_ptr<const ModelShelf> newer = models()->renewed([&](const std::string& line) { news.push_back(line); });
+  {
+    const std::lock_guard lock(models_mutex_);
+    models_ = std::move(newer);
+  }
+  for (const std::string& line : news) log_(line);  // when it is true
+}
+
+void Service::check_sender(const HttpRequest& request, HttpReply& reply) const {
   if (!request.origin.empty()) {
     const bool known = listed(options_.origins, request.origin);
     if (!known && !same_origin(request.origin, request.host))
@@ -55,6 +70,11 @@ void Service::admit(const HttpRequest& request, HttpReply& reply) const {
   if (!meant) refuse(403, "this server is not called {}; --allow-origin names others", host.substr(0, 100));
 }
 
+void Service::check_token(const HttpRequest& request, const std::string& field) const {
+  if (!options_.token.empty() && !same_token(token_of(request, field), options_.token))
+    refuse(401, "a token is needed: send 'Authorization: Bearer TOKEN'");
+}
+
 HttpResponse Service::preflight(const HttpRequest& request) const {
   HttpResponse response{204, "", ""};
   response.headers.emplace_back("Allow", "GET, HEAD, POST, OPTIONS");
@@ -66,40 +86,56 @@ HttpResponse Service::preflight(const HttpRequest& request) const {
   return response;
 }
 
-void Service::answer(const HttpRequest& request, const std::shared_ptr<HttpReply>& reply) {
+template <class Action>
+bool Service::attempt(HttpReply& reply, const Action& action) const {
   try {
-    admit(request, *reply);
-    if (request.method == "OPTIONS") return reply->send(preflight(request));
-    const RoutedRequest routed = route_of(request);
-    const HttpAdapter* adapter = routed.entry->adapter;
-    if (!options_.token.empty() && !routed.entry->open &&
-        !same_token(token_of(request, adapter ? adapter->token_field : ""), options_.token))
-      refuse(401, "a token is needed: send 'Authorization: Bearer TOKEN'");
-    answer_route(request, routed, reply);
+    action();
+    return true;
   } catch (const HttpError& error) {
     HttpResponse response = error_response(error.status(), error.what());
     if (!error.allowed().empty()) response.headers.emplace_back("Allow", error.allowed());
-    reply->send(std::move(response));
+    reply.send(std::move(response));
   } catch (const std::exception& error) {
     log_(fmt::format("unexpected: {}", error.what()));
-    reply->send(error_response(500, "something went wrong that should not; the server's log says what"));
+    reply.send(error_response(500, "something went wrong that should not; the server's log says what"));
   }
+  return false;
+}
+
+bool Service::admit(const HttpRequest& header, HttpReply& reply) const {
+  return attempt(reply, [&] {
+    check_sender(header, reply);
+    if (header.method == "OPTIONS") return;
+    const RouteEntry& entry = *route_of(header).entry;
+    const bool in_body = entry.adapter && *entry.adapter->token_field != '\0' && header.authorization.empty();
+    if (!entry.open && !in_body) check_token(header, "");
+  });
+}
+
+void Service::answer(const HttpRequest& request, const std::shared_ptr<HttpReply>& reply) {
+  attempt(*reply, [&] {
+    if (request.method == "OPTIONS") return reply->send(preflight(request));
+    const RoutedRequest routed = route_of(request);
+    if (!routed.entry->open) check_token(request, routed.entry->adapter ? routed.entry->adapter->token_field : "");
+    answer_route(request, routed, reply);
+  });
 }
 
 void Service::answer_route(const HttpRequest& request, const RoutedRequest& routed,
                            const std::shared_ptr<HttpReply>& reply) {
+  const std::shared_ptr<const ModelShelf> models = this->models();
   switch (routed.entry->route) {
     case Route::page: return reply->send(page_);
-    case Route::models: return reply->send(models_answer(models_));
+    case Route::models: return reply->send(models_answer(*models));
     case Route::live: return reply->send({200, "{\"live\":true}\n"});
     case Route::ready:
       if (finishing_) refuse(503, "the server is shutting down");
       return reply->send({200, "{\"ready\":true}\n"});
     case Route::server: return reply->send(server_answer());
-    case Route::model: return reply->send(model_answer(models_.named(routed.model)));
+    case Route::model: return reply->send(model_answer(*models->named(routed.model)));
     case Route::model_ready:
       if (finishing_) refuse(503, "the server is shutting down");
-      return reply->send(model_ready_answer(models_.named(routed.model)));
+      return reply->send(model_ready_answer(*models->named(routed.model)));
     case Route::metrics:
       return reply->send({200, metrics_.text(batcher_.waiting()), "text/plain; version=0.0.4; charset=utf-8"});
     case Route::openapi: return reply->send({200, std::string(openapi_json())});
@@ -107,21 +143,21 @@ void Service::answer_route(const HttpRequest& request, const RoutedRequest& rout
       return reply->send({200, std::string(trace_schema_json()), "application/schema+json; charset=utf-8"});
     case Route::explain: {
       ExplainRequest explain = explain_request(request, options_.limits);
-      ServedModel& model = models_.named(explain.model);
-      return submit(explain_work(model, std::move(explain), options_.limits, options_.work, reply));
+      Work::Model model = models->named(explain.model);
+      return submit(explain_work(std::move(model), std::move(explain), options_.limits, options_.work, reply));
     }
     case Route::infer: {
-      ServedModel& model = models_.named(routed.model);
+      Work::Model model = models->named(routed.model);
       const InferRequest infer = infer_request(request, options_.limits);
-      return submit(infer_work(model, infer, options_.limits, options_.work, reply));
+      return submit(infer_work(std::move(model), infer, options_.limits, options_.work, reply));
     }
     case Route::verb: {
       VerbRequest verb = verb_request(request);
-      ServedModel& model = models_.named_of_job(*routed.entry->job, verb.model);
-      return submit(verb_work(model, std::move(verb), options_.limits, options_.work, reply));
+      Work::Model model = models->named_of_job(*routed.entry->job, verb.model);
+      return submit(verb_work(std::move(model), std::move(verb), options_.limits, options_.work, reply));
     }
     case Route::adapter: {
-      const AdapterCall call{request, *routed.entry->job, models_, options_.limits, options_.work, reply};
+      const AdapterCall call{request, *routed.entry->job, *models, options_.limits, options_.work, reply};
       if (std::shared_ptr<Work> work = routed.entry->adapter->answer(call)) submit(std::move(work));
       return;
     }

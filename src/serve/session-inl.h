@@ -54,6 +54,7 @@ class Exchange final : public HttpReply, public std::enable_shared_from_this<Exc
 };
 
 // Reads a request, has it answered, writes the answer, and begins again. All members run in the thread that serves.
+// session.cpp reads, session_writing.cpp writes.
 class Session final : public std::enable_shared_from_this<Session> {
  public:
   Session(boost::asio::ip::tcp::socket socket, Sessions& sessions);
@@ -62,8 +63,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   Session& operator=(const Session&) = delete;
 
   void start() { wait(); }
-  // Answers with an error before anything was asked.
-  void turn_away(int status, const std::string& text);
+  // Answers with an error before anything was read.
+  void refuse_unread(int status, const std::string& text);
   // Closes if nothing was asked; otherwise after the answer, which is a refusal if the request had not been read yet.
   void finish();
 
@@ -78,10 +79,12 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   void wait();
   void read();
+  void read_header(std::size_t bytes);
   void read_body();
   void take();
   void read_failed(Failure failure);
   void watch();
+  void hears_no_more();
   void took_too_long();
   bool belongs(const Exchange& exchange) const { return exchange_.get() == &exchange && !exchange_->gone(); }
   bool has_sent() const;  // there is something to read
@@ -89,8 +92,11 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   void write(HttpResponse response);
   void begin_events();
-  void write_events();
-  void written(Failure failure, int status);
+  void send(std::string bytes);
+  void send_more();
+  // One part of an answer whose length is not known.
+  static std::string chunk(const std::string& text, unsigned version);
+  void answered(Failure failure);
   void linger();
   void close();
 
@@ -107,17 +113,21 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  bool late_ = false;    // the request did not arrive in time
-  bool unread_ = false;  // something of the request was left unread: nothing can follow it
+  bool late_ = false;         // the request did not arrive in time
+  bool unread_ = false;       // something of the request was left unread: nothing can follow it
+  bool half_closed_ = false;  // the client sends nothing more, and may still read
 
   // Of the request that is being answered.
   std::shared_ptr<Exchange> exchange_;
+  HttpRequest request_;
   std::chrono::steady_clock::time_point began_;
   std::string method_, route_;
   unsigned version_ = 11;
   bool keep_alive_ = false;
-  std::string outgoing_, sending_;  // events that wait, and those on their way
-  bool sending_now_ = false, ended_ = false;
+  int status_ = 200;                // of the answer
+  bool ended_ = false;              // nothing is added to it any more
+  std::string outgoing_, sending_;  // what waits to be sent, and what is on its way
+  bool sending_now_ = false;
 };
 
 template <class Call>

@@ -1,10 +1,11 @@
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/buffers_to_string.hpp>
-#include <sstream>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/string.hpp>
 
+#include "heed/serve/header-inl.h"
 #include "heed/serve/routes.h"
 #include "heed/serve/session-inl.h"
-#include "heed/serve/tensors.h"
+
+// The life of a connection, and what is read from it.
 
 namespace heed {
 namespace {
@@ -13,10 +14,8 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using boost::asio::ip::tcp;
 
+constexpr std::size_t kMostAhead = 65536;  // bytes of requests behind the one that is worked on
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-constexpr std::chrono::seconds kLinger{2};
-
-std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
 
 // The pattern of the path that was asked for: of bounded number, and nothing that a client wrote.
 std::string route_name(const HttpRequest& request) {
@@ -27,38 +26,7 @@ std::string route_name(const HttpRequest& request) {
   }
 }
 
-template <class Message>
-void set_headers(Message& message, const HttpResponse& response, const Exchange& exchange) {
-  message.set(http::field::server, "heed");
-  message.set(http::field::cache_control, "no-store");
-  message.set("X-Content-Type-Options", "nosniff");
-  if (!response.type.empty()) message.set(http::field::content_type, response.type);
-  for (const auto& [name, value] : exchange.headers()) message.set(name, value);
-  for (const auto& [name, value] : response.headers) message.set(name, value);
-}
-
-// One part of an answer whose length is not known.
-std::string chunk(const std::string& text, unsigned version) {
-  return version < 11 ? text : beast::buffers_to_string(http::make_chunk(boost::asio::buffer(text)));
-}
-
 }  // namespace
-
-void Exchange::send(HttpResponse response) {
-  tell([response = std::move(response)](Session& session, Exchange& self) mutable {
-    session.respond(self, std::move(response));
-  });
-}
-
-void Exchange::event(const std::string& name, const std::string& data) {
-  tell([text = fmt::format("event: {}\ndata: {}\n\n", name, data)](Session& session, Exchange& self) {
-    session.add_event(self, text);
-  });
-}
-
-void Exchange::end() {
-  tell([](Session& session, Exchange& self) { session.end_events(self); });
-}
 
 Session::Session(tcp::socket socket, Sessions& sessions)
     : sessions_(sessions), stream_(std::move(socket)), clock_(stream_.get_executor()) {
@@ -96,7 +64,7 @@ void Session::wait() {
 
 void Session::read() {
   state_ = State::reading;
-  late_ = false;
+  late_ = unread_ = false;
   began_ = std::chrono::steady_clock::now();
   method_ = "?", route_ = "(none)";
   version_ = 11;
@@ -108,14 +76,33 @@ void Session::read() {
     self.late_ = true;
     self.stream_.cancel();
   });
-  http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Failure failure, std::size_t) {
-    if (failure) return self->read_failed(failure);
-    const beast::string_view expected = self->parser_->get()[http::field::expect];
-    if (!beast::iequals(expected, "100-continue")) return self->read_body();
-    boost::asio::async_write(self->stream_, boost::asio::buffer(kContinue), [self](Failure failed, std::size_t) {
-      return failed ? self->read_failed(failed) : self->read_body();
-    });
+  http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Failure failure, std::size_t bytes) {
+    failure ? self->read_failed(failure) : self->read_header(bytes);
   });
+}
+
+// What the header alone decides is decided before the body is read.
+void Session::read_header(std::size_t bytes) {
+  const http::request_header<>& header = parser_->get().base();
+  version_ = header.version();
+  keep_alive_ = parser_->keep_alive();
+  // The parser counts the first line and the fields apart.
+  if (static_cast<Index>(bytes) > sessions_.options.longest_header) return read_failed(http::error::header_limit);
+  try {
+    request_ = request_of(header);
+  } catch (const HttpError& error) {
+    return refuse_unread(error.status(), error.what());
+  }
+  method_ = request_.method;
+  route_ = route_name(request_);
+  exchange_ = std::make_shared<Exchange>(shared_from_this(), stream_.get_executor());
+  unread_ = !parser_->is_done();
+  state_ = State::working;
+  if (!sessions_.service.admit(request_, *exchange_)) return;
+  state_ = State::reading;
+  unread_ = false;
+  if (version_ >= 11 && beast::iequals(header[http::field::expect], "100-continue")) send(std::string(kContinue));
+  read_body();
 }
 
 void Session::read_body() {
@@ -129,159 +116,64 @@ void Session::read_failed(Failure failure) {
   const ServerOptions& options = sessions_.options;
   if (late_) {
     const double seconds = static_cast<double>(options.client_time.count()) / 1000;
-    return turn_away(408, fmt::format("the request did not arrive within {} s", seconds));
+    return refuse_unread(408, fmt::format("the request did not arrive within {} s", seconds));
   }
   if (failure == http::error::body_limit)
-    return turn_away(413, fmt::format("the body is larger than {} bytes", options.longest_body));
+    return refuse_unread(413, fmt::format("the body is larger than {} bytes", options.longest_body));
   if (failure == http::error::header_limit)
-    return turn_away(431, fmt::format("the header is larger than {} bytes", options.longest_header));
+    return refuse_unread(431, fmt::format("the header is larger than {} bytes", options.longest_header));
   const bool left = failure == http::error::end_of_stream || failure == http::error::partial_message;
   if (!left && failure.category() == http::make_error_code(http::error::bad_method).category())
-    return turn_away(400, "this is not HTTP/1.1: " + failure.message());
+    return refuse_unread(400, "this is not HTTP/1.1: " + failure.message());
   close();
 }
 
-void Session::turn_away(int status, const std::string& text) {
+void Session::refuse_unread(int status, const std::string& text) {
   unread_ = true;
   exchange_ = std::make_shared<Exchange>(shared_from_this(), stream_.get_executor());
   write(error_response(status, text));
 }
 
 void Session::take() {
-  stop_clock();
   state_ = State::working;
-  http::request<http::string_body> message = parser_->release();
-  const auto field = [&](http::field name) { return text_of(message[name]); };
-  HttpRequest request{.method = text_of(message.method_string()),
-                      .target = text_of(message.target()),
-                      .body = std::move(message.body()),
-                      .content_type = field(http::field::content_type),
-                      .accept = field(http::field::accept),
-                      .authorization = field(http::field::authorization),
-                      .origin = field(http::field::origin),
-                      .host = field(http::field::host),
-                      .tensor_header = text_of(message[kTensorHeader])};
   began_ = std::chrono::steady_clock::now();
-  method_ = request.method;
-  route_ = route_name(request);
-  version_ = message.version();
-  keep_alive_ = message.keep_alive();
-  exchange_ = std::make_shared<Exchange>(shared_from_this(), stream_.get_executor());
+  HttpRequest request = std::exchange(request_, {});  // nothing of it stays while the connection waits for more
+  request.body = std::move(parser_->get().body());
   after(sessions_.options.answer_time, [](Session& self) { self.took_too_long(); });
   watch();
   sessions_.service.answer(request, exchange_);
 }
 
-// Notices that the client leaves while its request is worked on. What it may send already for the next one stays.
+// Notices that the client ends its side while its request is worked on. What it sends already for the next one is
+// kept; of much of that the rest stays where it is, and the end behind it is not seen.
 void Session::watch() {
+  if (half_closed_ || buffer_.size() >= kMostAhead) return;
   stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), mine = exchange_](Failure failure) {
     const bool busy = self->state_ == State::working || self->state_ == State::streaming;
     if (failure || !busy || self->exchange_ != mine) return;
-    if (!self->has_sent()) self->close();
+    if (!self->has_sent()) return self->hears_no_more();
+    self->buffer_.commit(self->stream_.socket().read_some(self->buffer_.prepare(kMostAhead), failure));
+    if (!failure) self->watch();
   });
+}
+
+// A client that has left looks like one that has only said all it had to say; but its system refuses what it is sent.
+// Before an answer anybody must understand "100 Continue", between events a comment; HTTP/1.0 has nothing of the kind,
+// and its clients are given the answer.
+void Session::hears_no_more() {
+  half_closed_ = true;
+  stream_.socket().async_wait(tcp::socket::wait_error, [self = shared_from_this()](Failure failure) {
+    if (!failure) self->close();
+  });
+  if (state_ == State::streaming)
+    send(chunk(":\n\n", version_));
+  else if (version_ >= 11)
+    send(std::string(kContinue));
 }
 
 void Session::took_too_long() {
   const double seconds = static_cast<double>(sessions_.options.answer_time.count()) / 1000;
   respond(*exchange_, error_response(504, fmt::format("this took longer than {} s", seconds)));
-}
-
-void Session::respond(const Exchange& exchange, HttpResponse response) {
-  if (!belongs(exchange)) return;
-  if (state_ == State::working) return write(std::move(response));
-  if (state_ != State::streaming) return;
-  while (response.body.ends_with('\n')) response.body.pop_back();
-  add_event(exchange, fmt::format("event: error\ndata: {}\n\n", response.body));
-  end_events(exchange);
-}
-
-void Session::write(HttpResponse response) {
-  state_ = State::answering;
-  stop_clock();
-  exchange_->leave();
-  const auto message =
-      std::make_shared<http::response<http::string_body>>(static_cast<http::status>(response.status), version_);
-  set_headers(*message, response, *exchange_);
-  message->keep_alive(stays_open());
-  message->body() = std::move(response.body);
-  message->prepare_payload();
-  if (method_ == "HEAD") message->body().clear();  // its length stays in the header
-  stream_.expires_after(sessions_.options.idle_time);
-  http::async_write(stream_, *message,
-                    [self = shared_from_this(), message, status = response.status](Failure failure, std::size_t) {
-                      self->written(failure, status);
-                    });
-}
-
-void Session::add_event(const Exchange& exchange, const std::string& event) {
-  if (!belongs(exchange) || (state_ != State::working && state_ != State::streaming) || ended_) return;
-  outgoing_ += chunk(event, version_);
-  if (state_ == State::working) begin_events();
-  write_events();
-}
-
-void Session::begin_events() {
-  state_ = State::streaming;
-  ended_ = false;
-  if (version_ < 11) keep_alive_ = false;
-  http::response<http::empty_body> message(http::status::ok, version_);
-  set_headers(message, {200, "", "text/event-stream; charset=utf-8"}, *exchange_);
-  message.keep_alive(stays_open());
-  if (version_ >= 11) message.chunked(true);
-  std::ostringstream header;
-  header << message.base();
-  outgoing_ = header.str() + outgoing_;
-}
-
-void Session::end_events(const Exchange& exchange) {
-  if (!belongs(exchange) || state_ != State::streaming || ended_) return;
-  stop_clock();
-  ended_ = true;
-  if (version_ >= 11) outgoing_ += beast::buffers_to_string(http::make_chunk_last());
-  write_events();
-}
-
-void Session::write_events() {
-  if (sending_now_) return;
-  if (outgoing_.empty()) {
-    if (ended_) written({}, 200);
-    return;
-  }
-  sending_now_ = true;
-  sending_ = std::exchange(outgoing_, "");
-  stream_.expires_after(sessions_.options.idle_time);
-  boost::asio::async_write(stream_, boost::asio::buffer(sending_),
-                           [self = shared_from_this()](Failure failure, std::size_t) {
-                             self->sending_now_ = false;
-                             if (failure) return self->written(failure, 200);
-                             self->write_events();
-                           });
-}
-
-void Session::written(Failure failure, int status) {
-  if (state_ == State::closed) return;
-  exchange_->leave();
-  ended_ = false;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
-  sessions_.service.metrics().count_request(route_, status, taken.count());
-  sessions_.options.log(fmt::format("{} {} {} {} {:.1f} ms", client_, method_, route_, status, 1000 * taken.count()));
-  if (failure) return close();
-  if (unread_) return linger();
-  stays_open() ? wait() : close();
-}
-
-// A client that is still sending would lose the answer if the connection were closed at once.
-void Session::linger() {
-  if (state_ != State::closing) {
-    state_ = State::closing;
-    Failure ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(kLinger);
-  }
-  buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(65536), [self = shared_from_this()](Failure failure, std::size_t) {
-    failure ? self->close() : self->linger();
-  });
 }
 
 bool Session::has_sent() const {

@@ -39,12 +39,13 @@ bool all_finite(const Numbers& numbers) {
 }
 
 // A tensor as lists of lists.
-void write_weights(std::string& out, const Real* data, const Shape& shape, int axis = 0) {
-  const Index count = shape[axis];
-  if (axis == shape.rank() - 1) return write_numbers(out, std::span<const Real>(data, static_cast<std::size_t>(count)));
+void write_weights(std::string& out, const Real* data, const Shape& shape, const WeightFormat& format, int axis = 0) {
   Index stride = 1;
   for (int i = axis + 1; i < shape.rank(); ++i) stride *= shape[i];
-  write_list(out, count, [&](std::string& to, Index i) { write_weights(to, data + i * stride, shape, axis + 1); });
+  write_list(out, shape[axis], [&](std::string& to, Index i) {
+    if (axis == shape.rank() - 1) return write_weight(to, data[i], format);
+    write_weights(to, data + i * stride, shape, format, axis + 1);
+  });
 }
 
 // ,"name": if there is something to write.
@@ -105,11 +106,11 @@ void write_axis(std::string& out, const TraceAxis& axis) {
   out += object_of(fields);
 }
 
-void write_attention(std::string& out, const TraceAttention& attention) {
+void write_attention(std::string& out, const TraceAttention& attention, const WeightFormat& format) {
   out += fmt::format(R"({{"name":{},"layer":{},"rows":{},"columns":{},"weights":)", quoted(attention.name),
                      attention.layer, quoted(attention.rows), quoted(attention.columns));
   const Tensor weights = attention.weights.contiguous();
-  write_weights(out, weights.data(), weights.shape());
+  write_weights(out, weights.data(), weights.shape(), format);
   out += '}';
 }
 
@@ -168,13 +169,18 @@ void write_choices(std::string& out, const std::vector<TraceChoice>& choices) {
 
 }  // namespace
 
+void write_weight(std::string& out, Real weight, const WeightFormat& format) {
+  const bool nothing = weight == 0 || std::abs(static_cast<double>(weight)) < format.least;
+  fmt::format_to(std::back_inserter(out), "{:.{}g}", nothing ? Real{0} : weight, format.digits);
+}
+
 std::string to_json(const TraceText& text) {
   std::string fields;
   write_text_fields(fields, text);
   return object_of(fields);
 }
 
-std::string to_json(const Trace& trace) {
+std::string to_json(const Trace& trace, const WeightFormat& format) {
   const bool sides = fits_version_1(trace);
   std::string out = fmt::format(R"({{"format":"{}","version":{},"model":{},"system":{})", kTraceFormat, sides ? 1 : 2,
                                 quoted(trace.model), quoted(trace.system));
@@ -184,7 +190,7 @@ std::string to_json(const Trace& trace) {
     write_axes(out, trace);
   if (const Tensor weights = trace.alignment.contiguous(); writable(weights)) {
     write_name(out, "alignment");
-    write_weights(out, weights.data(), weights.shape());
+    write_weights(out, weights.data(), weights.shape(), format);
   }
   if (!trace.log_probabilities.empty() && all_finite(trace.log_probabilities)) {
     write_name(out, "log_probabilities");
@@ -196,8 +202,9 @@ std::string to_json(const Trace& trace) {
     if (writable(each.weights.contiguous())) attentions.push_back(&each);
   if (!attentions.empty()) {
     write_name(out, "attentions");
-    write_list(out, static_cast<Index>(attentions.size()),
-               [&](std::string& to, Index i) { write_attention(to, *attentions[static_cast<std::size_t>(i)]); });
+    write_list(out, static_cast<Index>(attentions.size()), [&](std::string& to, Index i) {
+      write_attention(to, *attentions[static_cast<std::size_t>(i)], format);
+    });
   }
   if (!trace.beam.empty()) {
     write_name(out, "beam");

@@ -13,10 +13,19 @@ namespace heed {
 inline constexpr const char* kTraceFormat = "heed-trace";
 inline constexpr int kTraceVersion = 2;  // the newest
 
-// In the oldest version that holds the trace, on one line, numbers with at most 5 significant digits. What is empty or
-// was not measured is left out, and so is a matrix or list with a number that is not finite. Bytes that are not UTF-8
-// are replaced.
-std::string to_json(const Trace& trace);
+// How weights are written: with at most so many significant digits, and as 0 below the least.
+struct WeightFormat {
+  int digits = 5;
+  double least = 0;
+};
+// Enough for pictures and percentages, at less than half the length where most weights are near 0.
+inline constexpr WeightFormat kBriefWeights{3, 5e-6};
+void write_weight(std::string& out, Real weight, const WeightFormat& format);
+
+// In the oldest version that holds the trace, on one line, numbers other than weights with at most 5 significant
+// digits. What is empty or was not measured is left out, and so is a matrix or list with a number that is not finite.
+// Bytes that are not UTF-8 are replaced.
+std::string to_json(const Trace& trace, const WeightFormat& weights = {});
 // The object that stands for a text in version 1.
 std::string to_json(const TraceText& text);
 

@@ -57,6 +57,22 @@ ends TERM
 cp log output
 expect 'log' ' 127.0.0.1 GET /v2/health/ready 200 ' ' 127.0.0.1 POST /translate 400 ' 'signal 15'
 
+# Of two models the weights of one are written again.
+cp -r model same
+cp model/model.safetensors newer
+serve model same
+mv newer model/model.safetensors
+kill -HUP $server
+until grep -q 'same: its folder has not changed' log; do
+  kill -0 $server 2>/dev/null || { fault 'SIGHUP: it has ended'; break; }
+  sleep 0.02
+done
+ask 'POST /translate' '{"q": "the old dog"}'
+expect 'after SIGHUP' 'HTTP/1.1 200 OK'
+ends TERM
+cp log output
+expect 'SIGHUP' 'signal 1: looking for models that have changed' 'model: loaded again from model'
+
 HEED_TOKEN=secret serve model --host 0.0.0.0 --quiet
 port=$(sed -n 's|^Serving at http://0\.0\.0\.0:\([0-9]*\)/.*|\1|p' said)
 ask 'GET /models'

@@ -10,15 +10,18 @@ namespace {
 
 class Item final : public BatchItem {
  public:
-  explicit Item(std::string kind, Index sentences = 1) : kind_(std::move(kind)), sentences_(sentences) {}
+  explicit Item(std::string kind, Index sentences = 1, bool is_long = false)
+      : kind_(std::move(kind)), sentences_(sentences), is_long_(is_long) {}
   const std::string& kind() const override { return kind_; }
   Index sentences() const override { return sentences_; }
+  bool is_long() const override { return is_long_; }
   bool wanted() const override { return wanted_; }
   void forget() { wanted_ = false; }
 
  private:
   std::string kind_;
   Index sentences_;
+  bool is_long_;
   std::atomic<bool> wanted_{true};
 };
 
@@ -89,6 +92,30 @@ TEST_F(BatcherThreads, FinishingTakesNothingMoreAndForgetsNothing) {
   batcher_.finish();
   EXPECT_EQ(submit(item("b")), Batcher::Taken::finishing);
   EXPECT_EQ(said_, "- a");
+}
+
+// Short items are worked on, and together, while a long one is not done; long ones come one by one.
+TEST(BatcherThreadsLong, HoldsUpNobodyButTheNextLongOne) {
+  std::promise<void> gate, short_ones_done;
+  const std::shared_future<void> open = gate.get_future().share();
+  std::atomic<Index> short_done{0};
+  std::string long_said;
+  Batcher batcher({.queue = 8, .sentences = 4}, [&](const Batcher::Items& items) {
+    if (!items.front()->is_long()) {
+      if ((short_done += static_cast<Index>(items.size())) == 3) short_ones_done.set_value();
+      return;
+    }
+    open.wait();
+    for (const auto& each : items) long_said += each->kind();
+    long_said += " ";
+  });
+  for (int i = 0; i < 2; ++i) batcher.submit(std::make_shared<Item>("a", 1, true));
+  for (int i = 0; i < 3; ++i) batcher.submit(item("a"));
+  short_ones_done.get_future().wait();  // would wait for ever behind a long one
+  EXPECT_EQ(long_said, "");
+  gate.set_value();
+  batcher.finish();
+  EXPECT_EQ(long_said, "a a ");
 }
 
 TEST(BatcherThreadsMany, EveryItemOfManyClientsIsWorkedOnOnce) {

@@ -7,6 +7,7 @@
 #include "heed/serve/answers.h"
 #include "heed/serve/base64.h"
 #include "heed/serve/work.h"
+#include "serve/heard.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 
@@ -17,20 +18,7 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::json;
-
-// Remembers what it is told.
-class Heard final : public HttpReply {
- public:
-  void header(const std::string&, const std::string&) override {}
-  void send(HttpResponse response) override { answer = std::move(response); }
-  void event(const std::string& name, const std::string& data) override { events.emplace_back(name, data); }
-  void end() override { ended = true; }
-  bool gone() const override { return left; }
-
-  HttpResponse answer{0, ""};
-  std::vector<std::pair<std::string, std::string>> events;
-  bool ended = false, left = false;
-};
+using test::Heard;
 
 // An "image" is a mark and as many regions as bytes follow it.
 constexpr std::string_view kMark = "heed-test-image:";
@@ -90,7 +78,7 @@ class ChooserWork : public testing::Test {
     bundle->parameters = std::make_unique<Parameters>();
     auto model = std::make_unique<Comparer>();
     bundle->chooser = model.get(), bundle->model = std::move(model);
-    model_ = std::make_unique<ServedModel>(ModelSource{"c", ""}, bundle, 1);
+    model_ = std::make_shared<ServedModel>(ModelSource{"c", ""}, bundle, 1);
   }
 
   static std::string image(int regions) {
@@ -107,7 +95,7 @@ class ChooserWork : public testing::Test {
   std::shared_ptr<Heard> explain(const Json& body, bool stream = false) {
     ExplainRequest explain = explain_request(request(body), {});
     explain.stream = stream;
-    return done([&](auto reply) { return explain_work(*model_, std::move(explain), {}, {}, reply); });
+    return done([&](auto reply) { return explain_work(model_, std::move(explain), {}, {}, reply); });
   }
   template <class Make>
   std::shared_ptr<Heard> done(const Make& make) {
@@ -118,7 +106,7 @@ class ChooserWork : public testing::Test {
   }
 
   System system_;
-  std::unique_ptr<ServedModel> model_;
+  std::shared_ptr<ServedModel> model_;
 };
 
 TEST_F(ChooserWork, IsDescribed) {
@@ -176,7 +164,7 @@ TEST_F(ChooserWork, FaultsOfInputs) {
 TEST_F(ChooserWork, AnswersAtItsVerb) {
   const Json body{{"text", {"a b c", "a"}},
                   {"image", {{{"base64", base64(image(1))}}, {{"base64", base64(image(3))}}}}};
-  const auto heard = done([&](auto reply) { return verb_work(*model_, verb_request(request(body)), {}, {}, reply); });
+  const auto heard = done([&](auto reply) { return verb_work(model_, verb_request(request(body)), {}, {}, reply); });
   const Json outputs = Json::parse(heard->answer.body).at("outputs");
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_EQ(outputs[0].at("text"), "text");
@@ -187,7 +175,7 @@ TEST_F(ChooserWork, AnswersAtItsVerb) {
 
 TEST_F(ChooserWork, InfersLabelsAndProbabilities) {
   const auto infer = [&](const HttpRequest& asked) {
-    const auto heard = done([&](auto reply) { return infer_work(*model_, infer_request(asked, {}), {}, {}, reply); });
+    const auto heard = done([&](auto reply) { return infer_work(model_, infer_request(asked, {}), {}, {}, reply); });
     return heard->answer;
   };
   const Json text{{"name", "text"}, {"datatype", "BYTES"}, {"shape", {1}}, {"data", {"a"}}};
@@ -214,13 +202,21 @@ TEST_F(ChooserWork, InfersLabelsAndProbabilities) {
   EXPECT_EQ(test::message_of([&] { infer(raw); }), "comparing reads 2 inputs; name them");
 }
 
-TEST_F(ChooserWork, EndsWhenNobodyWaits) {
-  const auto heard = std::make_shared<Heard>();
-  const std::shared_ptr<Work> work =
-      explain_work(*model_, explain_request(request(explained("a", 1)), {}), {}, {}, heard);
-  heard->left = true;
-  EXPECT_EQ(test::message_of([&] { work->run({work.get()}); }), "nobody waits for this any more");
-  EXPECT_EQ(heard->answer.status, 0);
+TEST_F(ChooserWork, EndsAtEveryStepWhenNobodyWaits) {
+  const auto explained_steps = [&](const Json& body) {
+    return test::leave_at_every_step(
+        [&](auto reply) { return explain_work(model_, explain_request(request(body), {}), {}, {}, reply); });
+  };
+  EXPECT_EQ(explained_steps(explained("a", 1)), std::pair(1, std::string()));
+  Json many{{"text", Json::array()}, {"image", Json::array()}};
+  for (int i = 0; i < 100; ++i) {
+    many["text"].push_back("a b");
+    many["image"].push_back({{"base64", base64(image(i + 1))}});
+  }
+  const auto [steps, fault] = test::leave_at_every_step(
+      [&](auto reply) { return verb_work(model_, verb_request(request(many)), {}, {}, reply); });
+  EXPECT_EQ(fault, "");
+  EXPECT_GE(steps, 2);  // a batch of 64 and the rest
 }
 
 }  // namespace

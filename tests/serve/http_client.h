@@ -75,6 +75,14 @@ class HttpClient {
     for (const auto& field : message) answer.headers[std::string(field.name_string())] = std::string(field.value());
     return answer;
   }
+  // The final answer, after whatever says that it will come.
+  HttpAnswer read_final() {
+    HttpAnswer answer = read();
+    while (answer.status == 100) answer = read();
+    return answer;
+  }
+  // Says that nothing more will be sent; what is answered can still be read.
+  void end() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
   // Whether the server has closed the connection; waits for it.
   bool closed() {
     char byte = 0;

@@ -44,6 +44,7 @@ class RunningServer {
   }
   ~RunningServer() { stop(); }
   void ask_to_stop() { server_.stop(); }
+  void reload() { server_.reload(); }
   // Returns when everything is answered.
   void stop() {
     if (!thread_.joinable()) return;

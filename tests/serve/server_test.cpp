@@ -195,12 +195,14 @@ TEST_F(ServerLimits, LargeBodiesAndHeaders) {
 TEST_F(ServerLimits, LongTexts) {
   ServerOptions options;
   options.service.limits.text = 10;
+  options.service.limits.texts = 2;
   options.service.work.longest_input = 3;
   start(std::move(options));
   EXPECT_EQ(post("/translate", {{"q", "a b c d e f"}}).status, 422);
   EXPECT_EQ(post("/translate", {{"q", "a b c d"}}).error(), "[translate] the input has 4 pieces; 3 are allowed");
   EXPECT_EQ(post("/explain", {{"text", "a b c d"}}).status, 422);
   EXPECT_EQ(post("/translate", {{"q", "a b c\nd"}}).status, 200);
+  EXPECT_EQ(post("/translate", {{"q", {"a b c\nd", "e"}}}).error(), "q has 3 lines; at most 2 are allowed");
 }
 
 TEST_F(ServerLimits, SlowClients) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "serve/running_server.h"
 
 // Many clients at once, and the end of a server that is busy.
@@ -83,14 +85,29 @@ TEST_F(ServerThreads, ManyClientsGetWhatEachWouldGetAlone) {
 }
 
 TEST_F(ServerThreads, ClientsThatWaitAreAnsweredTogether) {
+  constexpr int kClients = 16, kRequests = 20;
   std::vector<std::thread> clients;
-  for (int i = 0; i < 2; ++i)  // one is worked on, and keeps the others waiting
-    clients.emplace_back([&] { EXPECT_EQ(client().post("/translate", texts(64, 40)).status, 200); });
-  while (metric("heed_queue_length") == "0") std::this_thread::yield();
-  for (int i = 0; i < 8; ++i)
-    clients.emplace_back([&] { EXPECT_EQ(client().post("/translate", texts(1, 5)).status, 200); });
+  for (int i = 0; i < kClients; ++i)
+    clients.emplace_back([&] {
+      HttpClient one = client();
+      for (int k = 0; k < kRequests; ++k) EXPECT_EQ(one.post("/translate", texts(4, 10)).status, 200);
+    });
   for (std::thread& each : clients) each.join();
-  EXPECT_LT(std::stoi(metric("heed_batch_requests_count")), 10);
+  EXPECT_LT(std::stoi(metric("heed_batch_requests_count")), kClients * kRequests);
+}
+
+TEST_F(ServerThreads, ShortRequestsAreAnsweredBesideLongOnes) {
+  std::atomic<int> long_ones{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i)
+    clients.emplace_back([&] {
+      EXPECT_EQ(client().post("/translate", texts(256, 60)).status, 200);
+      ++long_ones;
+    });
+  while (metric("heed_queue_length") == "0") std::this_thread::yield();  // one is worked on, and others wait
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(client().post("/translate", texts(1, 2)).status, 200);
+  EXPECT_LT(long_ones, 3);
+  for (std::thread& each : clients) each.join();
 }
 
 TEST_F(ServerThreads, StoppingAnswersEverythingThatWasTaken) {
@@ -118,12 +135,48 @@ TEST_F(ServerThreads, ClientsThatLeaveAreForgotten) {
     for (int i = 0; i < 8; ++i) {
       leaving.push_back(std::make_unique<HttpClient>(server_->port()));
       const std::string body = texts(64, 40).dump();
-      leaving.back()->write(fmt::format("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}",
-                                        body.size(), body));
+      const std::string ask =
+          fmt::format("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+      leaving.back()->write(i % 2 == 0 ? ask : ask + ask);  // some say already what comes next
     }
   }
   while (metric("heed_connections") != "1") std::this_thread::yield();
   EXPECT_EQ(client().post("/translate", texts(1, 3)).status, 200);
+  server_->stop();
+  int answered = 0;
+  for (const std::string& line : server_->log())
+    answered += line.find(" POST /translate ") != std::string::npos ? 1 : 0;
+  EXPECT_LT(answered, 8);
+}
+
+TEST_F(ServerThreads, ReloadingLosesNoRequest) {
+  const Json ask{{"text", "a b c"}, {"target", "d e"}};
+  const std::string before = client().post("/explain", ask).body;
+  std::atomic<bool> stop{false};
+  std::atomic<int> newer{0};
+  std::vector<std::string> faults(4);
+  std::vector<std::thread> clients;
+  for (std::string& fault : faults)
+    clients.emplace_back([&] {
+      HttpClient one = client();
+      while (!stop) {
+        const HttpAnswer answer = one.post("/explain", ask);
+        if (answer.status != 200) fault += fmt::format("{} {}\n", answer.status, answer.body);
+        if (answer.status == 200 && Json::parse(answer.body).at("system") == "transformer") ++newer;
+      }
+    });
+  std::filesystem::remove_all(folder_.path() / "demo");
+  test::make_transformer(folder_.path(), "demo");
+  for (int i = 0; i < 3; ++i) server_->reload();  // all but the first find nothing to do
+  while (newer < 8) std::this_thread::yield();
+  stop = true;
+  for (std::thread& each : clients) each.join();
+  for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+  EXPECT_NE(client().post("/explain", ask).body, before);
+  server_->stop();
+  int loaded = 0;
+  for (const std::string& line : server_->log()) loaded += line.starts_with("demo: loaded again from ") ? 1 : 0;
+  EXPECT_EQ(loaded, 1);
 }
 
 // The events' names, and the data of the last one.

@@ -1,7 +1,7 @@
 // The state of the page and everything that changes it. Views read the state and call these functions; nothing else.
 import { Client, type ExplainRequest, isWritten, type ModelInfo, ServerError } from "./client";
 import type { Theme } from "./logic/colour";
-import { type Choice, possibleChoice } from "./logic/picture";
+import { attentionsThatFit, type Choice, possibleChoice } from "./logic/picture";
 import { firstSide, fromHash, type Settings, type Side, toHash } from "./logic/settings";
 import { outputOf, parseTraces, type Trace, textOf } from "./logic/trace";
 
@@ -45,7 +45,7 @@ export interface State {
 }
 
 const noAnswer: Answer = { trace: null, draft: null, replaced: "", asking: null };
-const mostWeights = 2e6; // as many as are asked for without a word
+const mostWeights = 5e5; // as many as are asked for without a word; an output may be twice as long as thought
 const tokensOfFile = 500; // of an image or a sound, as a guess
 
 const unanswered = {
@@ -312,7 +312,7 @@ export class App {
     this.#setAnswer(side, { asking: what });
     const request = {
       ...this.#request(side, model),
-      ...(what === "heads" && { attentions: true }),
+      ...(what === "heads" && { attentions: attentionsThatFit(model.attentions ?? [], answer.trace) }),
       ...(what === "trust" && { trust: true }),
       ...(what === "beam" && { alternatives: true }),
     };

@@ -37,7 +37,7 @@ export interface ExplainRequest {
   inputs?: Record<string, string | { base64: string }>; // of any other
   target?: string;
   beam?: number;
-  attentions?: boolean;
+  attentions?: boolean | string[]; // all of them, or those of these names
   alternatives?: boolean;
   trust?: boolean;
   normaliser?: string;

@@ -1,5 +1,15 @@
 // Which weights of a trace are shown, and with which labels.
-import { type Attention, type Axis, axisOf, inputsOf, isWords, type Matrix, outputOf, type Trace } from "./trace";
+import {
+  type Attention,
+  type Axis,
+  axisOf,
+  inputsOf,
+  isWords,
+  type Matrix,
+  outputOf,
+  sizeOf,
+  type Trace,
+} from "./trace";
 import {
   type Label,
   type Level,
@@ -43,6 +53,20 @@ export interface AttentionShape {
 
 export function shapeOf(attention: Attention): AttentionShape {
   return { ...attention, heads: attention.heads.length };
+}
+
+const mostSent = 2 ** 21; // weights that the server sends in one answer
+
+// What to ask the server for beside the trace: all attentions, or the last of them that fit into one answer.
+export function attentionsThatFit(shapes: AttentionShape[], trace: Trace, most = mostSent): true | string[] {
+  const names: string[] = [];
+  let sum = 0;
+  for (const { name, heads, rows, columns } of [...shapes].reverse()) {
+    sum += heads * sizeOf(axisOf(trace, rows)) * sizeOf(axisOf(trace, columns));
+    if (sum > most) return names;
+    names.unshift(name);
+  }
+  return true;
 }
 
 // What a person calls an axis: the last is the output, a single text before it the input; others have names.

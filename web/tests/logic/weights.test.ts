@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   attentionOptions,
+  attentionsThatFit,
   headCount,
   maxHead,
   picture,
   possibleChoice,
   possibleView,
+  shapeOf,
   theAlignment,
   viewsOf,
 } from "../../src/logic/picture";
@@ -33,6 +35,18 @@ function matrixOf(...rows: number[][]): Matrix {
 const sum = (of: Float32Array) => of.reduce((a, b) => a + b, 0);
 const trace = readTrace(sampleTrace({ layers: 3, heads: 2 }));
 const source = trace.axes[0] as WordsAxis;
+
+describe("attentions that fit into an answer", () => {
+  it("are all of them, or the last", () => {
+    const shapes = trace.attentions.map(shapeOf);
+    expect(attentionsThatFit(shapes, trace)).toBe(true);
+    const [last, before] = [trace.attentions.at(-1)!, trace.attentions.at(-2)!];
+    const weights = [last, before].map(({ heads }) => heads.length * heads[0]!.values.length);
+    expect(attentionsThatFit(shapes, trace, weights[0]! + weights[1]!)).toEqual([before.name, last.name]);
+    expect(attentionsThatFit(shapes, trace, weights[0]! + weights[1]! - 1)).toEqual([last.name]);
+    expect(attentionsThatFit(shapes, trace, 1)).toEqual([]);
+  });
+});
 
 describe("labels", () => {
   it("are words or tokens, with or without the end", () => {
