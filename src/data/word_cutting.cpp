@@ -55,6 +55,7 @@ void cut_tokens(std::string_view text, const UseWord& use) {
     use(spelled, begin, end);
   };
   std::size_t begin = 0, at = 0;  // of the word that is being read, and of the next character
+  bool joined = false;            // what ends at `begin` was a contraction: I'll've
   while (at < text.size()) {
     const Character character = *Characters(text.substr(at)).begin();
     const std::size_t length = character.bytes.size();
@@ -62,16 +63,18 @@ void cut_tokens(std::string_view text, const UseWord& use) {
       at += length;
       continue;
     }
-    if (is_apostrophe(character.bytes) && at > begin) {
+    if (is_apostrophe(character.bytes) && (at > begin || joined)) {
       const Contraction found = contraction(text.substr(begin, at - begin), text.substr(at), length);
       if (found.length > 0) {
         const std::size_t cut = at - (found.takes_letter ? 1 : 0), end = at + found.length;
         give(begin, cut);
         give(cut, end);
         begin = at = end;
+        joined = true;
         continue;
       }
     }
+    joined = false;
     give(begin, at);
     const std::size_t skipped = break_length(text.substr(at));
     if (skipped == 0 && !is_white_space(character.code)) give(at, at + length);

@@ -177,6 +177,8 @@ TEST(EveryComposition, FollowsAPermutationOfTheMemory) {
     const AttentionOptions& options = one.options;
     if (options.window != "global" || kPositional.count(options.score) || kPositional.count(options.normaliser))
       return;  // depends on positions
+    if (options.score == "uniform" && (options.normaliser == "hard" || options.normaliser == "sharpened"))
+      return;  // the first of equal scores is picked
     const Inputs inputs = random_inputs({.lengths = {5, 5}}, 1);
     const Ids order = ids({3, 0, 4, 2, 1});
     const auto permuted = [&](const Var& x, int axis) { return gather(x, axis, order); };

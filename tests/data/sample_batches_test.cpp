@@ -364,7 +364,7 @@ TEST(SampleBatches, LabelsAreSortedByTheirInputs) {
   const Corpus corpus;
   BatchOptions options;
   options.files.files = {corpus.write("claims.tsv", "2\t9\t1\n1\t3\t0\n2\t1\t0\n1\t2\t1\n3\t1\t-\n1\t2\t0\n")};
-  options.columns = {{"premise"}, {"claim"}, {"label", Kind::label, true}};
+  options.columns = {{"premise"}, {"claim"}, {.name = "label", .kind = Kind::label, .output = true, .unlabelled = "-"}};
   options.gives_label = true;
   options.encode = counted;
   options.shuffle = false;

@@ -68,7 +68,7 @@ TEST(Rouge, RecallOfTheFirstBytes) {
   EXPECT_NEAR(recall("rouge2", whole), .3125, 5e-6);
   EXPECT_NEAR(recall("rougeL", whole), .55556, 5e-6);
   // Ends of lines are no bytes of the text, and a word may be cut.
-  expect_rouge("rouge1", "ab\ncd\nef", Texts{"ab cd"}, {1, 1, 1}, {.bytes = 4});
+  expect_rouge("rouge1", "ab\ncd\nef", Texts{"ab\ncd"}, {1, 1, 1}, {.bytes = 4});
   expect_rouge("rouge1", "abc def", Texts{"abc d"}, {1, 1, 1}, {.bytes = 5});
 }
 

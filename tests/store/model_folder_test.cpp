@@ -60,7 +60,7 @@ TEST_F(ModelFolderTest, KeepsEveryField) {
   EXPECT_EQ(config.score, "additive \"quoted\"");
   EXPECT_EQ(opened.vocabulary("source"), path_ / "source.vocab.txt");
   EXPECT_EQ(message_of([&] { opened.vocabulary("target"); }),
-            path_.string() + ": its target vocabulary is missing (target.spm or target.vocab.txt)");
+            path_.string() + ": its target vocabulary is missing (target.spm, target.vocab.txt or target.tokens.txt)");
   // Nothing half made is left beside it.
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
 }
