@@ -104,8 +104,9 @@ void TraceView::add_flags(CLI::App& command) {
       "--attention", pick.attention,
       "Attention to show: decoder.layer3.source, or all layers of encoder.self, decoder.self or decoder.source");
   command.add_option("--layer", pick.layer, "Number of the layer, or mean");
-  command.add_option("--head", pick.head,
-                     "Number of the head, or mean, max, each (those of a label one below another) or (with --gold) best");
+  command.add_option(
+      "--head", pick.head,
+      "Number of the head, or mean, max, each (those of a label one below another) or (with --gold) best");
   command.add_flag("--rollout", pick.rollout, "Follow the attention through the layers of self-attention below it");
   command.add_option("--color,--colour", color, "Colours of the terminal: auto, true, 256 or none")
       ->capture_default_str();
