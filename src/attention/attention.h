@@ -36,8 +36,9 @@ class Attention {
 
   const AttentionOptions& options() const { return options_; }
   Carries carries() const;
-  // Whether the score reads the queries' vectors (parts.h).
+  // Whether the score reads the queries' vectors, and how many rows of weights it makes of so many (parts.h).
   bool asks() const { return parts_->score->asks(); }
+  Index rows(Index queries) const { return parts_->score->rows(queries); }
 
  private:
   // Shared with the weights of fused calls, which may be asked for later.

@@ -123,6 +123,8 @@ class Score {
   virtual Carries carries() const { return {}; }
   // Whether it reads the queries' vectors; otherwise only their number counts.
   virtual bool asks() const { return true; }
+  // How many rows of weights come of so many queries.
+  virtual Index rows(Index queries) const { return queries; }
   // For scores that also change what is read (relative values, a read that remembers): [batch, heads, n, value].
   virtual Var reread(const Var& read, const Var& weights, const Query& query) const {
     static_cast<void>(weights), static_cast<void>(query);

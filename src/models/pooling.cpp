@@ -16,6 +16,8 @@ Pooling::Pooling(const char* model, const Scope& scope, AttentionOptions options
           "[{}] score {}, window {}, normaliser {}: one of them remembers its last step, "
           "and here is only one",
           model, options.score, options.window, options.normaliser);
+  require(attention_->rows(rows) == rows, "[{}] score {} gives {} row of weights, not {}", model, options.score,
+          attention_->rows(rows), rows);
   const Shape shape{1, 1, rows, width};
   queries_ = attention_->asks() ? scope.parameter("queries", shape, init::normal(0.1)) : Var(Tensor(shape, Real{0}));
 }
@@ -29,10 +31,7 @@ Pooling::Result Pooling::operator()(const Var& annotations, const Ids& lengths, 
   query.vectors = expand(queries_, Shape{batch, 1, rows, width});
   query.weights = true;
   const Attended attended = (*attention_)(query, memory);
-  const Var weights = attended.weights;
-  require(weights.size(2) == rows, "[pooling] score {} gives {} row of weights, not {}", attention_->options().score,
-          weights.size(2), rows);
-  return {reshape(attended.read, Shape{batch, rows, width}), reshape(weights, Shape{batch, rows, m})};
+  return {reshape(attended.read, Shape{batch, rows, width}), reshape(attended.weights, Shape{batch, rows, m})};
 }
 
 }  // namespace heed

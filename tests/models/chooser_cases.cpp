@@ -34,6 +34,13 @@ bool reads_at_once(const SystemVariant& variant) {
   return true;
 }
 
+// The context score has one row.
+SystemVariant with_one_row(SystemVariant variant) {
+  if (variant.system == "self-attentive" && variant.settings["score"] == "context") variant.settings["rows"] = "1";
+  if (variant.settings["score"].empty()) variant.settings.erase("score");
+  return variant;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const ChooserVariant& variant) {
@@ -54,7 +61,7 @@ std::vector<ChooserVariant> every_chooser_variant() {
       std::vector<SystemVariant> parts;
       add_parts(system->name, parts);
       for (const SystemVariant& part : parts)
-        if (system->name == "rocktaschel" || reads_at_once(part)) list.push_back({part, inputs});
+        if (system->name == "rocktaschel" || reads_at_once(part)) list.push_back({with_one_row(part), inputs});
     }
   list.insert(list.end(), kOptions.begin(), kOptions.end());
   return list;

@@ -7,7 +7,7 @@ namespace heed {
 namespace {
 
 // Scores of the keys by themselves, against learned vectors instead of a query; the query's numbers are not read.
-//   Yang et al. 2016 (HAN):  u_j = tanh(W k_j + b),  e_j = u_jᵀ u_w                    with bias; theirs is one row
+//   Yang et al. 2016 (HAN):  u_j = tanh(W k_j + b),  e_j = u_jᵀ u_w                    one row, with bias
 //   Lin et al. 2017:         E = W₂ tanh(W₁ Hᵀ)                                        r rows, no bias
 class SelfScore final : public Score {
  public:
@@ -19,6 +19,7 @@ class SelfScore final : public Score {
     return transpose(matmul(memory.prepared, rows_), -2, -1);  // [batch, heads, rows, m]
   }
   bool asks() const override { return false; }
+  Index rows(Index) const override { return rows_.size(1); }
 
  private:
   static Index checked(Index rows) {
@@ -44,7 +45,7 @@ const RegisterScore uniform{{"uniform", "the same for every key: softmax makes i
                              [](const Scope&, const AttentionOptions&) { return std::make_unique<Uniform>(); }}};
 const RegisterScore context{{"context", "of each key with a learned context vector", "e = u.tanh(W k + b)",
                              "Yang et al. 2016", [](const Scope& scope, const AttentionOptions& options) {
-                               return std::make_unique<SelfScore>(scope, options, options.rows, true);
+                               return std::make_unique<SelfScore>(scope, options, 1, true);
                              }}};
 const RegisterScore rows{{"rows", "of each key with a matrix of learned vectors", "E = W2 tanh(W1 H')",
                           "Lin et al. 2017", [](const Scope& scope, const AttentionOptions& options) {
