@@ -172,7 +172,8 @@ std::vector<EraserAnnotation> read_eraser_annotations(const std::string& file) {
 std::string eraser_lines(std::span<const EraserAnnotation> annotations) {
   std::string lines;
   for (const EraserAnnotation& annotation : annotations) {
-    OrderedJson object{{"annotation_id", annotation.annotation_id}, {"query", annotation.query}, {"evidences", OrderedJson::array()}};
+    OrderedJson object{
+        {"annotation_id", annotation.annotation_id}, {"query", annotation.query}, {"evidences", OrderedJson::array()}};
     for (const std::vector<EraserEvidence>& group : annotation.evidences) {
       OrderedJson list = OrderedJson::array();
       for (const EraserEvidence& evidence : group) list.push_back(as_json(evidence));

@@ -165,7 +165,8 @@ void Training::visit(Fields& field) {
   field("vocabulary-size", vocabulary_size, "entries of each learnt vocabulary");
   field("joint-vocabulary", joint_vocabulary, "one vocabulary for all texts");
   field("vectors", vectors, "file of word vectors to begin with (GloVe or word2vec; text or binary; packed or not)");
-  field("vectors-words", vectors_words, "words with a vector: seen (those of the vocabulary) or all (those of the file too)");
+  field("vectors-words", vectors_words,
+        "words with a vector: seen (those of the vocabulary) or all (those of the file too)");
   field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
   field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");
   field("longest-sentence", longest,

@@ -163,7 +163,8 @@ fs::path ModelFolder::vocabulary(const std::string& side) const {
   std::error_code ignored;
   for (const char* ending : kVocabularies)
     if (fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
-  fail("{}: its {} vocabulary is missing ({}.spm, {}.vocab.txt or {}.tokens.txt)", path_.string(), side, side, side, side);
+  fail("{}: its {} vocabulary is missing ({}.spm, {}.vocab.txt or {}.tokens.txt)", path_.string(), side, side, side,
+       side);
 }
 
 void ModelFolder::save_weights(const Parameters& parameters) const {
