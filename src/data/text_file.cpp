@@ -323,11 +323,11 @@ std::vector<std::string_view> columns_of_line(std::string_view line) {
 }
 
 std::vector<std::string_view> words_of_line(std::string_view line) {
-  constexpr std::string_view kSpace = " \t\v\f\r\n";
+  constexpr std::string_view kWhiteSpace = " \t\v\f\r\n";
   std::vector<std::string_view> words;
-  for (std::size_t begin; (begin = line.find_first_not_of(kSpace)) != std::string_view::npos;) {
+  for (std::size_t begin; (begin = line.find_first_not_of(kWhiteSpace)) != std::string_view::npos;) {
     line.remove_prefix(begin);
-    const std::size_t length = std::min(line.find_first_of(kSpace), line.size());
+    const std::size_t length = std::min(line.find_first_of(kWhiteSpace), line.size());
     words.push_back(line.substr(0, length));
     line.remove_prefix(length);
   }

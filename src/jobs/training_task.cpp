@@ -202,12 +202,12 @@ std::vector<ValidationScore> JobTask::validate() {
 }
 
 std::vector<std::string> JobTask::example() const {
-  constexpr std::size_t kLeastWords = 5, kMostWords = 14;
+  constexpr std::size_t kLeast = 5, kMost = 14;
   const Sample* chosen = nullptr;
   for (const Sample& sample : validation_samples_) {
     const auto fits = [](const Value& value) {
       const std::size_t words = words_of_line(value.text).size();
-      return words >= kLeastWords && words <= kMostWords;
+      return words >= kLeast && words <= kMost;
     };
     if (chosen == nullptr) chosen = &sample;
     if (!std::all_of(sample.inputs.begin(), sample.inputs.end(), fits)) continue;

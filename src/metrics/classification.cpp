@@ -72,7 +72,7 @@ LabelPairs pair_labels(std::span<const std::string> right, std::span<const std::
   labels.assign(right.begin(), right.end());
   labels.insert(labels.end(), given.begin(), given.end());
   std::ranges::sort(labels);  // bytes of UTF-8 are in the order of their code points
-  labels.erase(std::ranges::unique(labels).begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   const auto number = [&labels](const std::string& label) {
     return static_cast<std::size_t>(std::ranges::lower_bound(labels, label) - labels.begin());
   };

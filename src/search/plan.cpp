@@ -20,14 +20,14 @@ double length_penalty(Index length, double alpha) {
 
 double coverage_penalty(const Tensor& weights, double beta) {
   require(weights.rank() == 2, "[coverage_penalty] weights {} are not [n, m]", weights.shape());
-  constexpr double kLeast = 1e-6;
+  constexpr double kLeastSum = 1e-6;
   const Tensor rows = weights.contiguous();
   const Index n = rows.size(0), m = rows.size(1);
   double sum = 0;
   for (Index j = 0; j < m; ++j) {
     double seen = 0;
     for (Index t = 0; t < n; ++t) seen += static_cast<double>(rows.data()[t * m + j]);
-    sum += std::log(std::clamp(seen, kLeast, 1.0));
+    sum += std::log(std::clamp(seen, kLeastSum, 1.0));
   }
   return beta * sum;
 }

@@ -141,7 +141,7 @@ WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
 
 }  // namespace
 
-std::shared_ptr<Work> explain_work(Work::Model model, ExplainRequest request, const RequestLimits& limits,
+std::shared_ptr<Work> explain_work(const Work::Model& model, ExplainRequest request, const RequestLimits& limits,
                                    const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
   std::vector<SentSample> samples = sent_samples(*model->bundle().job, std::move(request.inputs), limits);
   return std::make_shared<ExplainWork>(model, std::move(request), std::move(samples.front()), options,

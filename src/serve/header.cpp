@@ -35,14 +35,14 @@ std::string host_of(const http::request_header<>& header) {
   const auto hosts = header.count(http::field::host);
   if (hosts > 1) refuse(400, "there are {} Host fields; there must be one", hosts);
   if (hosts == 0 && header.version() >= 11) refuse(400, "the Host field is missing");
-  const std::string host = text_of(header[http::field::host]);
+  std::string host = text_of(header[http::field::host]);
   if (!is_host(host)) refuse(400, "the Host field is not a host");
   return host;
 }
 
 // The path and the query; the host of an absolute target takes the place of the Host field.
 std::string path_of(const http::request_header<>& header, std::string& host) {
-  const std::string target = text_of(header.target());
+  std::string target = text_of(header.target());
   if (target.starts_with("/") || (target == "*" && header.method() == http::verb::options)) return target;
   const std::size_t scheme = target.find("://");
   const std::string before = lowered(std::string_view(target).substr(0, scheme));

@@ -34,9 +34,9 @@ struct Asked {
 
 class InferWork : public RunWork {
  public:
-  InferWork(Model model, std::vector<SentSample> samples, Asked asked, const WorkOptions& options,
+  InferWork(const Model& model, std::vector<SentSample> samples, Asked asked, const WorkOptions& options,
             std::shared_ptr<HttpReply> reply)
-      : RunWork(std::move(model), std::move(samples), 1, options, std::move(reply)), asked_(std::move(asked)) {}
+      : RunWork(model, std::move(samples), 1, options, std::move(reply)), asked_(std::move(asked)) {}
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
@@ -57,7 +57,7 @@ class InferWork : public RunWork {
 
 class OlderInferWork final : public InferWork {
  public:
-  OlderInferWork(Model model, TextLines lines, Asked asked, const WorkOptions& options,
+  OlderInferWork(const Model& model, TextLines lines, Asked asked, const WorkOptions& options,
                  std::shared_ptr<HttpReply> reply)
       : InferWork(std::move(model), lines.samples(), std::move(asked), options, std::move(reply)),
         lines_(std::move(lines)) {}
@@ -75,7 +75,7 @@ class OlderInferWork final : public InferWork {
 
 }  // namespace
 
-std::shared_ptr<Work> infer_work(Work::Model model, const InferRequest& request, const RequestLimits& limits,
+std::shared_ptr<Work> infer_work(const Work::Model& model, const InferRequest& request, const RequestLimits& limits,
                                  const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
   const Job& job = *model->bundle().job;
   std::vector<SentInput> inputs;
@@ -94,7 +94,7 @@ std::shared_ptr<Work> infer_work(Work::Model model, const InferRequest& request,
                                             options, std::move(reply));
   std::vector<std::string> names{job.output.name};
   if (job.gives_label()) names.emplace_back(kProbability);
-  return std::make_shared<InferWork>(std::move(model), std::move(samples),
+  return std::make_shared<InferWork>(model, std::move(samples),
                                      Asked{request.id, first.shape, asked_outputs(request, names)}, options,
                                      std::move(reply));
 }

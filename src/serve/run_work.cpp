@@ -13,7 +13,7 @@ bool are_long(const Job& job, std::span<const SentSample> samples, const WorkOpt
 
 }  // namespace
 
-RunWork::RunWork(Model model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
+RunWork::RunWork(const Model& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
                  std::shared_ptr<HttpReply> reply)
     : Work(model, fmt::format("run {}", best), are_long(*model->bundle().job, samples, options), std::move(reply)),
       samples_(std::move(samples)),

@@ -13,7 +13,7 @@ namespace heed {
 class RunWork : public Work {
  public:
   // `best` answers are wanted for each sample.
-  RunWork(Model model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
+  RunWork(const Model& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
           std::shared_ptr<HttpReply> reply);
   Index sentences() const override { return static_cast<Index>(samples_.size()); }
   WorkCount run(const std::vector<Work*>& together) const override;

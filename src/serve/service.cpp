@@ -143,18 +143,18 @@ void Service::answer_route(const HttpRequest& request, const RoutedRequest& rout
       return reply->send({200, std::string(trace_schema_json()), "application/schema+json; charset=utf-8"});
     case Route::explain: {
       ExplainRequest explain = explain_request(request, options_.limits);
-      Work::Model model = models->named(explain.model);
-      return submit(explain_work(std::move(model), std::move(explain), options_.limits, options_.work, reply));
+      const Work::Model model = models->named(explain.model);
+      return submit(explain_work(model, std::move(explain), options_.limits, options_.work, reply));
     }
     case Route::infer: {
-      Work::Model model = models->named(routed.model);
+      const Work::Model model = models->named(routed.model);
       const InferRequest infer = infer_request(request, options_.limits);
-      return submit(infer_work(std::move(model), infer, options_.limits, options_.work, reply));
+      return submit(infer_work(model, infer, options_.limits, options_.work, reply));
     }
     case Route::verb: {
       VerbRequest verb = verb_request(request);
-      Work::Model model = models->named_of_job(*routed.entry->job, verb.model);
-      return submit(verb_work(std::move(model), std::move(verb), options_.limits, options_.work, reply));
+      const Work::Model model = models->named_of_job(*routed.entry->job, verb.model);
+      return submit(verb_work(model, std::move(verb), options_.limits, options_.work, reply));
     }
     case Route::adapter: {
       const AdapterCall call{request, *routed.entry->job, *models, options_.limits, options_.work, reply};

@@ -90,7 +90,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   bool has_sent() const;  // there is something to read
   bool stays_open() const { return keep_alive_ && !unread_ && !sessions_.finishing; }
 
-  void write(HttpResponse response);
+  void write(const HttpResponse& response);
   void begin_events();
   void send(std::string bytes);
   void send_more();

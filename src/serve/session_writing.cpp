@@ -52,14 +52,14 @@ std::string Session::chunk(const std::string& text, unsigned version) {
 
 void Session::respond(const Exchange& exchange, HttpResponse response) {
   if (!belongs(exchange)) return;
-  if (state_ == State::working) return write(std::move(response));
+  if (state_ == State::working) return write(response);
   if (state_ != State::streaming) return;
   while (response.body.ends_with('\n')) response.body.pop_back();
   add_event(exchange, fmt::format("event: error\ndata: {}\n\n", response.body));
   end_events(exchange);
 }
 
-void Session::write(HttpResponse response) {
+void Session::write(const HttpResponse& response) {
   state_ = State::answering;
   stop_clock();
   exchange_->leave();

@@ -26,12 +26,12 @@ class VerbWork final : public RunWork {
 
 }  // namespace
 
-std::shared_ptr<Work> verb_work(Work::Model model, VerbRequest request, const RequestLimits& limits,
+std::shared_ptr<Work> verb_work(const Work::Model& model, VerbRequest request, const RequestLimits& limits,
                                 const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
   std::vector<SentSample> samples = sent_samples(*model->bundle().job, std::move(request.inputs), limits);
   const std::size_t labels = model->bundle().codes.labels.size();
-  return std::make_shared<VerbWork>(std::move(model), std::move(samples),
-                                    std::max<Index>(static_cast<Index>(labels), 1), options, std::move(reply));
+  return std::make_shared<VerbWork>(model, std::move(samples), std::max<Index>(static_cast<Index>(labels), 1), options,
+                                    std::move(reply));
 }
 
 }  // namespace heed

@@ -55,13 +55,13 @@ struct WorkOptions {
 };
 
 // The answer of KServe v2.
-std::shared_ptr<Work> infer_work(Work::Model model, const InferRequest& request, const RequestLimits& limits,
+std::shared_ptr<Work> infer_work(const Work::Model& model, const InferRequest& request, const RequestLimits& limits,
                                  const WorkOptions& options, std::shared_ptr<HttpReply> reply);
 // {"outputs": [...]}, the answer at the path of a job's verb.
-std::shared_ptr<Work> verb_work(Work::Model model, VerbRequest request, const RequestLimits& limits,
+std::shared_ptr<Work> verb_work(const Work::Model& model, VerbRequest request, const RequestLimits& limits,
                                 const WorkOptions& options, std::shared_ptr<HttpReply> reply);
 // A trace, or the events that lead to it.
-std::shared_ptr<Work> explain_work(Work::Model model, ExplainRequest request, const RequestLimits& limits,
+std::shared_ptr<Work> explain_work(const Work::Model& model, ExplainRequest request, const RequestLimits& limits,
                                    const WorkOptions& options, std::shared_ptr<HttpReply> reply);
 
 // An HttpError, which nobody will read, if all clients of a batch are gone: the work ends in the middle.
