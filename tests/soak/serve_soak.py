@@ -174,7 +174,7 @@ def same(a, b):
         return False
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list):
+    if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(same, a, b))
     return a == b
 
@@ -396,8 +396,8 @@ async def attack(heed, folder, short, minutes):
         (folder / "current").unlink()
         (folder / "current").symlink_to("first")
         server = Server(heed, folder)
-        await answers_alone(server, requests)
         descriptors, resident = server.descriptors(), []
+        await answers_alone(server, requests)
         while True:
             await crowd(server, requests, versions[:1], sentences, rounds)
             await heavy_beside_light(server, requests, versions[:1], sentences, light)
