@@ -59,8 +59,7 @@ class OlderInferWork final : public InferWork {
  public:
   OlderInferWork(const Model& model, TextLines lines, Asked asked, const WorkOptions& options,
                  std::shared_ptr<HttpReply> reply)
-      : InferWork(std::move(model), lines.samples(), std::move(asked), options, std::move(reply)),
-        lines_(std::move(lines)) {}
+      : InferWork(model, lines.samples(), std::move(asked), options, std::move(reply)), lines_(std::move(lines)) {}
 
  protected:
   HttpResponse answer(std::span<const std::vector<Result>> results) const override {
@@ -89,7 +88,7 @@ std::shared_ptr<Work> infer_work(const Work::Model& model, const InferRequest& r
   std::vector<SentSample> samples = sent_samples(job, std::move(inputs), limits);
   const SentTensor& first = request.inputs.front();
   if (is_older(job, first))
-    return std::make_shared<OlderInferWork>(std::move(model), TextLines(kOlderInput, first.elements, limits),
+    return std::make_shared<OlderInferWork>(model, TextLines(kOlderInput, first.elements, limits),
                                             Asked{request.id, first.shape, asked_outputs(request, {kOlderOutput})},
                                             options, std::move(reply));
   std::vector<std::string> names{job.output.name};
