@@ -12,7 +12,7 @@ release = cmake --preset release >/dev/null
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-dev test-asan test-tsan test-python test-page wheel bench lint format install clean
+.PHONY: help soak demo test test-dev test-asan test-tsan test-python test-page wheel bench lint format install clean
 
 help:  ## this list
 	@echo 'Heed: a toolkit for attention models on ordinary CPUs'
@@ -88,6 +88,14 @@ wheel:  ## the Python package with all libraries it needs, in build/wheel
 	rm -rf build/wheel build/wheel-tools/own
 	build/wheel-tools/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel-tools/own ./python
 	PATH="$(CURDIR)/build/wheel-tools/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel-tools/own/*.whl
+
+SOAK_MINUTES ?= 10
+soak:  ## attacks on the server, for SOAK_MINUTES (10)
+	$(packages) core
+	$(npm)
+	$(release)
+	cmake --build --preset release --target heed_command -- -j $(JOBS)
+	SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/serve_soak.py build/release/heed
 
 lint:  ## layout, clang-tidy and the house rules
 	$(packages) core tests lint

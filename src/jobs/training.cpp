@@ -11,6 +11,7 @@
 #include "heed/jobs/given_vectors.h"
 #include "heed/jobs/training_task.h"
 #include "heed/store/fields_file.h"
+#include "heed/store/folder_lock.h"
 #include "heed/tensor/memory.h"
 
 namespace heed {
@@ -149,6 +150,21 @@ void say_what_was_found(const JobTask& task, const Say& say) {
   if (task.validation_report().read > 0) say("validation data: " + task.validation_report().text());
 }
 
+// A model is replaced only on request, and one that is being trained not even then.
+void require_free_folder(const std::filesystem::path& folder, bool replace) {
+  const std::string holder = FolderLock::holder(folder);
+  require(holder.empty(), "{}: it is in use by another training: {}", folder.string(), holder);
+  require(replace || !is_model_folder(folder),
+          "{}: there is a model already; --resume continues its training, --force replaces it", folder.string());
+}
+
+// Says so where the file system cannot keep a second training out.
+void say_how_it_is_locked(const FolderLock& lock, const std::filesystem::path& folder, const Say& say) {
+  if (!lock.weakness().empty())
+    say(fmt::format("{}: its file system has no locks ({}); nothing keeps a second training out", folder.string(),
+                    lock.weakness()));
+}
+
 // A batch is cut into as many pieces as there are processors, unless another number is asked for.
 void choose_shards(Training& training) {
   if (training.shards == 0) training.shards = std::max<Index>(std::thread::hardware_concurrency(), 1);
@@ -212,8 +228,7 @@ Codes make_codes(const Training& training, const Say& say) {
 TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   Training& training = plan.training;
   check_training(training);
-  require(replace || !is_model_folder(training.output),
-          "{}: there is a model already; --resume continues its training, --force replaces it", training.output);
+  require_free_folder(training.output, replace);
   choose_shards(training);
   Bundle bundle =
       make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
@@ -222,8 +237,11 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   // The data are opened before the folder is made: what is wrong with them costs no older model.
   JobTask task(bundle, training);
   say_what_was_found(task, say);
+  require_free_folder(training.output, replace);  // reading the data may have taken minutes
   const ModelFolder folder = create_folder(
       training.output, bundle, {{"training.json", training_text(training, task.example(), Json::object())}}, replace);
+  const FolderLock lock(folder.path());
+  say_how_it_is_locked(lock, folder.path(), say);
   say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
   return run(folder, bundle, training, task, say);
 }
@@ -248,6 +266,8 @@ Training training_of_folder(const std::filesystem::path& path) {
 TrainedModel resume_training(const Training& training, const Say& say) {
   check_training(training);
   const ModelFolder folder(training.output);
+  const FolderLock lock(folder.path());
+  say_how_it_is_locked(lock, folder.path(), say);
   folder.remove_partial_files();
   const Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
   JobTask task(bundle, training);

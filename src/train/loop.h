@@ -70,8 +70,8 @@ struct LoopResult {
 };
 
 // Trains: draws batches, updates the parameters, validates, keeps the best weights, saves checkpoints, and stops at a
-// limit, when nothing improves, or at the end of the step in which a SIGINT or SIGTERM comes. A run that is resumed
-// from a checkpoint goes on bit-identically to one that was never stopped, and for any number of threads.
+// limit, when nothing improves, or at the end of the step in which a SIGINT, SIGTERM or SIGHUP comes. A run that is
+// resumed from a checkpoint goes on bit-identically to one that was never stopped, and for any number of threads.
 class TrainingLoop {
  public:
   TrainingLoop(Parameters& parameters, TrainingTask& task, SchedulePointer schedule, LoopOptions options);

@@ -103,12 +103,16 @@ cmp -s killed/model.safetensors unkilled/model.safetensors || fault 'killed: oth
 [ -z "$(find killed -name '*.partial')" ] || fault 'killed: half written files are left'
 
 # A signal stops it with a checkpoint.
-"$heed" train "${small[@]}" --steps 1000000 --validate-every 0 --output signalled 2>output &
+"$heed" train "${small[@]}" --steps 1000000 --validate-every 0 --output signalled 2>said &
 until [ -s signalled/train.jsonl ]; do sleep 0.02; done
+# Nobody else trains into a folder that is in use, not even by force.
+fails 1 'it is in use by another training: process' train --resume --output signalled
+fails 1 'it is in use by another training: process' train "${small[@]}" --epochs 1 --force --output signalled
 kill -TERM $!
 code=0
 wait $! || code=$?
 [ $code -eq 143 ] || fault "SIGTERM: exit code $code, not 143"
+mv said output
 expect 'SIGTERM' 'go on with: heed train --resume --output signalled'
 [ -s signalled/checkpoint/training.safetensors ] && [ -s signalled/model.safetensors ] || fault 'SIGTERM: nothing saved'
 

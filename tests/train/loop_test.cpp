@@ -264,8 +264,9 @@ TEST(TrainingLoop, ASignalEndsItWithACheckpointThatGoesOnExactly) {
   const TemporaryFolder whole, parts;
   const fs::path log = parts.path() / "log";
   std::uintmax_t logged = 0;
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const pid_t child = start_child([&] {
+      ::signal(SIGHUP, SIG_DFL);  // it may be ignored where the tests are started
       LoopOptions options = until(0);
       options.workers.threads = 1;
       options.save = {};
@@ -276,6 +277,7 @@ TEST(TrainingLoop, ASignalEndsItWithACheckpointThatGoesOnExactly) {
     // It has made steps once the log grows.
     while (!fs::exists(log) || fs::file_size(log) <= logged) std::this_thread::yield();
     ASSERT_EQ(::kill(child, number), 0);
+    if (number == SIGHUP) ASSERT_EQ(::kill(child, number), 0);  // as when a terminal goes
     const int status = status_of(child);
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 0);
