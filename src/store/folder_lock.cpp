@@ -96,7 +96,7 @@ void FolderLock::close() {
 std::string FolderLock::holder(const std::filesystem::path& folder) {
   const int file = ::open((folder / kName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return "";
-  const std::string who = lock(file) == Locked::held_by_another ? about_holder(file) : "";
+  std::string who = lock(file) == Locked::held_by_another ? about_holder(file) : "";
   ::close(file);
   return who;
 }
