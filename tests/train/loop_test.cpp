@@ -277,7 +277,9 @@ TEST(TrainingLoop, ASignalEndsItWithACheckpointThatGoesOnExactly) {
     // It has made steps once the log grows.
     while (!fs::exists(log) || fs::file_size(log) <= logged) std::this_thread::yield();
     ASSERT_EQ(::kill(child, number), 0);
-    if (number == SIGHUP) ASSERT_EQ(::kill(child, number), 0);  // as when a terminal goes
+    if (number == SIGHUP) {
+      ASSERT_EQ(::kill(child, number), 0);  // as when a terminal goes
+    }
     const int status = status_of(child);
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 0);
