@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heed/attention/attention.h"
 #include "heed/attention/mechanism.h"
 #include "heed/base/file.h"
@@ -32,7 +34,8 @@ TEST(Guide, ScalingAKeyChangesNothing) {
 
 TEST(Guide, TheJobIsFoundTrainedAndRun) {
   ASSERT_EQ(job_of_verb("sift"), &job_named("spam"));
-  ASSERT_EQ(systems_of(job_named("spam")).size(), 1u);
+  const std::vector<const System*> systems = systems_of(job_named("spam"));  // others read a text and give a label too
+  ASSERT_EQ(std::count(systems.begin(), systems.end(), &system_named("mean-vector")), 1);
   const TemporaryFolder folder;
   const std::string data = (folder.path() / "messages.tsv").string();
   write_file(data, "good\tlunch at noon\nbad\twin money now\ngood\tsee you at lunch\nbad\tmoney for you now\n");
