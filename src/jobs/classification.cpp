@@ -1,6 +1,6 @@
 #include "heed/data/corpora/reviews.h"
-#include "heed/jobs/job.h"
 #include "heed/jobs/job_metrics.h"
+#include "heed/jobs/labelled_demo.h"
 
 // Classification: a document in, a label out (Yang et al. 2016; Lin et al. 2017).
 
@@ -8,16 +8,11 @@ namespace heed {
 namespace {
 
 std::string write_reviews(const std::filesystem::path& folder, Index samples, std::uint64_t seed) {
-  const LabelledCorpusCounts counts = write_labelled_corpus(
-      {.folder = folder, .columns = {"document"}, .seed = seed, .force = true}, generate_reviews(samples, seed));
-  return fmt::format("{} reviews to train on, {} for validation, {} to test", counts.train, counts.valid, counts.test);
+  return write_labelled_demo(folder, {"document"}, generate_reviews(samples, seed), seed, "reviews");
 }
 
 JobDemo::Corpus review_files(const std::filesystem::path& folder) {
-  const auto table = [&folder](const char* part) {
-    return SampleFiles{.files = {(folder / part).string()}, .format = "tsv"};
-  };
-  return {table("train.tsv"), table("valid.tsv"), table("test.tsv"), (folder / "test.gold.jsonl").string()};
+  return labelled_demo_files(folder, "test.gold.jsonl");
 }
 
 const RegisterJob classification{

@@ -1,6 +1,6 @@
 #include "heed/data/corpora/inference.h"
-#include "heed/jobs/job.h"
 #include "heed/jobs/job_metrics.h"
+#include "heed/jobs/labelled_demo.h"
 
 // Entailment: a premise and a hypothesis in, whether one follows from the other out (Rocktäschel et al. 2016).
 
@@ -8,18 +8,10 @@ namespace heed {
 namespace {
 
 std::string write_pairs(const std::filesystem::path& folder, Index samples, std::uint64_t seed) {
-  const LabelledCorpusCounts counts =
-      write_labelled_corpus({.folder = folder, .columns = {"premise", "hypothesis"}, .seed = seed, .force = true},
-                            generate_inference_pairs(samples, seed));
-  return fmt::format("{} pairs to train on, {} for validation, {} to test", counts.train, counts.valid, counts.test);
+  return write_labelled_demo(folder, {"premise", "hypothesis"}, generate_inference_pairs(samples, seed), seed, "pairs");
 }
 
-JobDemo::Corpus pair_files(const std::filesystem::path& folder) {
-  const auto table = [&folder](const char* part) {
-    return SampleFiles{.files = {(folder / part).string()}, .format = "tsv"};
-  };
-  return {table("train.tsv"), table("valid.tsv"), table("test.tsv"), (folder / "test.links").string()};
-}
+JobDemo::Corpus pair_files(const std::filesystem::path& folder) { return labelled_demo_files(folder, "test.links"); }
 
 const RegisterJob entailment{
     {.name = "entailment",

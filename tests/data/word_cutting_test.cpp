@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "heed/data/words.h"
-#include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -53,7 +52,6 @@ TEST(WordCutting, SaysWhereEachWordStands) {
 }
 
 TEST(TokenVocabulary, IsKeptInAFileOfItsOwnKind) {
-  const TemporaryFolder folder;
   const auto words = words_from("<unk>\n<s>\n</s>\nit\n's\n", "here", WordCutting::tokens);
   EXPECT_EQ(words->file_name("document"), "document.tokens.txt");
   EXPECT_EQ(words->encode("IT'S it"), (std::vector<std::int32_t>{3, 4, 3}));

@@ -1,20 +1,19 @@
 #include "heed/data/word_vectors.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <cstring>
 #include <fstream>
 #include <limits>
 
 #include "support/messages.h"
+#include "support/packing.h"
 #include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
 
-using test::message_of;
+using test::gzipped, test::message_of, test::zstd_packed;
 using Words = std::vector<std::string>;
 
 class WordVectorFile : public testing::Test {
@@ -49,25 +48,6 @@ const std::string kGlove = "</s> 0.5 -1 2\nhi 0.25 0 -.125\n";
 const std::string kText = "2 3\n</s> 0.500000 -1.000000 2.000000 \nhi 0.250000 0.000000 -0.125000 \n";
 const std::string kBinary = "2 3\n</s> " + floats({.5F, -1, 2}) + "\nhi " + floats({.25F, 0, -.125F}) + "\n";
 const std::string kBinaryWithoutFeeds = "2 3\n</s> " + floats({.5F, -1, 2}) + "hi " + floats({.25F, 0, -.125F});
-
-std::string gzipped(const std::string& bytes) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string packed(deflateBound(&stream, bytes.size()) + 32, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-std::string zstd_packed(const std::string& bytes) {
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 1));
-  return packed;
-}
 
 TEST_F(WordVectorFile, EveryFormGivesTheSame) {
   ASSERT_EQ(kBinary.size(), 38U);  // word2vec's own bytes of these

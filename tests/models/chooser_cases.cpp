@@ -84,6 +84,19 @@ TinyChooser::TinyChooser(const ChooserVariant& variant, std::uint64_t seed) : pa
     }
 }
 
+void set_to_zero(Parameters& parameters, const std::string& name) {
+  Tensor value = parameters.at(name).value();
+  std::fill(value.values().begin(), value.values().end(), Real{0});
+}
+
+void copy_parameters(const Parameters& from, const Parameters& to) {
+  for (const Parameters::Entry& entry : to.entries()) {
+    Tensor value = entry.var.value();
+    const Tensor same = from.at(entry.name).value().contiguous();
+    std::copy_n(same.data(), same.size(), value.data());
+  }
+}
+
 std::vector<Source> some_texts(std::size_t inputs, std::int32_t padding) {
   std::vector<Source> texts{sentences({{3, 7, 4, 9, 10, 3, 2}, {2}, {5, 6, 2}}, padding)};
   texts[0].ends = Ids(Shape{3, 2}, 0);

@@ -31,6 +31,10 @@ struct TinyChooser {
   const Chooser* chooser = nullptr;
 };
 
+void set_to_zero(Parameters& parameters, const std::string& name);
+// Gives every parameter of `to` the value of that of the same name.
+void copy_parameters(const Parameters& from, const Parameters& to);
+
 // Three samples of unequal lengths, one of them of nothing but the end; a document's sentences end where it says.
 std::vector<Source> some_texts(std::size_t inputs, std::int32_t padding = 0);
 // The b-th sample of a batch alone.

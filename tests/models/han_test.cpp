@@ -11,11 +11,6 @@ namespace {
 
 std::vector<std::int32_t> values(const Ids& ids) { return {ids.values().begin(), ids.values().end()}; }
 
-void set_to_zero(Parameters& parameters, const std::string& name) {
-  Tensor value = parameters.at(name).value();
-  std::fill(value.values().begin(), value.values().end(), Real{0});
-}
-
 // Yang et al.: context vectors of zero make every word and every sentence count alike.
 TEST(Han, WithoutContextVectorsIsTheMean) {
   TinyChooser tiny(ChooserVariant{{"han", {}}, 1});
@@ -34,11 +29,7 @@ TEST(Han, UniformScoresGiveTheSameAsContextVectorsOfZero) {
   TinyChooser zero(ChooserVariant{{"han", {}}, 1}), uniform(ChooserVariant{{"han", {{"score", "uniform"}}}, 1});
   set_to_zero(zero.parameters, "word.attention.score.rows");
   set_to_zero(zero.parameters, "sentence.attention.score.rows");
-  for (const Parameters::Entry& entry : uniform.parameters.entries()) {
-    Tensor value = entry.var.value();
-    const Tensor same = zero.parameters.at(entry.name).value().contiguous();
-    std::copy_n(same.data(), same.size(), value.data());
-  }
+  copy_parameters(zero.parameters, uniform.parameters);
   EXPECT_LE(distance(zero.chooser->forward(some_texts(1)).scores.value(),
                      uniform.chooser->forward(some_texts(1)).scores.value()),
             1e-6);

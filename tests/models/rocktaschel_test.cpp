@@ -23,15 +23,9 @@ TEST(Rocktaschel, APremiseOfOneWordIsAllThatIsSeen) {
 TEST(Rocktaschel, WordByWordWithoutMemoryIsOneLook) {
   TinyChooser steps(ChooserVariant{{"rocktaschel", {}}, 2}),
       once(ChooserVariant{{"rocktaschel", {{"reading", "attention"}}}, 2});
-  for (const char* name : {"attention.score.read.weight", "attention.score.transition.weight"}) {
-    Tensor value = steps.parameters.at(name).value();
-    std::fill(value.values().begin(), value.values().end(), Real{0});
-  }
-  for (const Parameters::Entry& entry : once.parameters.entries()) {
-    Tensor value = entry.var.value();
-    const Tensor same = steps.parameters.at(entry.name).value().contiguous();
-    std::copy_n(same.data(), same.size(), value.data());
-  }
+  for (const char* name : {"attention.score.read.weight", "attention.score.transition.weight"})
+    set_to_zero(steps.parameters, name);
+  copy_parameters(steps.parameters, once.parameters);
   EXPECT_LE(distance(steps.chooser->forward(some_texts(2)).scores.value(),
                      once.chooser->forward(some_texts(2)).scores.value()),
             1e-6);

@@ -7,24 +7,24 @@
 namespace heed::kernels::ref {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteScore = std::numeric_limits<double>::infinity();
 
 bool takes_part(RowMask mask, Index row, Index i) { return !mask.data || mask.data[row * mask.row_stride + i]; }
 
 // log Σ exp over the positions that take part; -infinity if there are none, NaN if one is NaN or +infinity.
 double log_sum_of_exp(Index row, Index n, const Real* x, RowMask mask) {
-  double top = -kNothing;
+  double top = -kInfiniteScore;
   for (Index i = 0; i < n; ++i)
     if (takes_part(mask, row, i) && x[row * n + i] > top) top = x[row * n + i];
   double total = 0;
   bool any = false;
   for (Index i = 0; i < n; ++i) {
     const double v = x[row * n + i];
-    if (!takes_part(mask, row, i) || v == -kNothing) continue;
+    if (!takes_part(mask, row, i) || v == -kInfiniteScore) continue;
     total += std::exp(v - top);
     any = true;
   }
-  return any ? top + std::log(total) : -kNothing;
+  return any ? top + std::log(total) : -kInfiniteScore;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y) {
       if (std::isnan(log_sum)) {
         y[at] = std::numeric_limits<Real>::quiet_NaN();
       } else {
-        y[at] = takes_part(mask, r, i) && log_sum != -kNothing ? static_cast<Real>(std::exp(x[at] - log_sum)) : 0;
+        y[at] = takes_part(mask, r, i) && log_sum != -kInfiniteScore ? static_cast<Real>(std::exp(x[at] - log_sum)) : 0;
       }
     }
   }
@@ -56,9 +56,9 @@ void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y) {
     const double log_sum = log_sum_of_exp(r, n, x, mask);
     for (Index i = 0; i < n; ++i) {
       const Index at = r * n + i;
-      if (log_sum == -kNothing) {
+      if (log_sum == -kInfiniteScore) {
         y[at] = 0;
-      } else if (!takes_part(mask, r, i) || x[at] == -kNothing) {
+      } else if (!takes_part(mask, r, i) || x[at] == -kInfiniteScore) {
         y[at] = std::numeric_limits<Real>::lowest();
       } else {
         y[at] = static_cast<Real>(x[at] - log_sum);
@@ -89,7 +89,7 @@ void cross_entropy(Index rows, Index n, const Real* x, const std::int32_t* targe
       continue;
     }
     double lse = log_sum_of_exp(r, n, x, {});
-    if (lse == -kNothing) lse = std::numeric_limits<double>::quiet_NaN();  // no distribution to take the loss of
+    if (lse == -kInfiniteScore) lse = std::numeric_limits<double>::quiet_NaN();  // no distribution to take the loss of
     double expected = static_cast<double>(weights.on) * static_cast<double>(x[r * n + targets[r]]);
     if (weights.each != 0)
       for (Index i = r * n; i < (r + 1) * n; ++i)
