@@ -58,11 +58,6 @@ std::string draw_bar(double weight, double x, double y) {
       weight, x, y + 4, kBar, kBox - 8, kBar * std::clamp(weight, 0.0, 1.0), x + kBar + 6, y + 14.5);
 }
 
-double largest_shade(const Tensor& weights) {
-  const Real largest = *std::max_element(weights.data(), weights.data() + weights.size());
-  return largest > 0 ? static_cast<double>(largest) : 1;
-}
-
 }  // namespace
 
 std::string draw_document_svg(const DocumentPicture& picture) {
@@ -72,7 +67,7 @@ std::string draw_document_svg(const DocumentPicture& picture) {
           picture.weights.shape(), n, m);
   const Tensor weights = picture.weights.contiguous();
   const SentenceWeights shown = sentence_weights(weights, picture.sentence_ends);
-  const double largest = largest_shade(shown.words);
+  const double largest = largest_weight(shown.words);
   std::vector<Paragraph> paragraphs;
   for (const Index end : whole_sentences(picture.sentence_ends, m))
     paragraphs.push_back(wrapped(picture.words, paragraphs.empty() ? 0 : paragraphs.back().end, end));

@@ -5,6 +5,7 @@
 #include "heed/base/utf8.h"
 #include "heed/explain/plot.h"
 #include "heed/explain/svg.h"
+#include "heed/explain/svg_parts.h"
 #include "heed/explain/terminal.h"
 #include "heed/trace/merge.h"
 
@@ -35,13 +36,6 @@ std::vector<std::string> rows_of(const Trace& trace) {
   return rows;
 }
 
-// The largest weight, or 1 if none is above 0.
-double largest_of(const Tensor& weights) {
-  const Tensor plain = weights.contiguous();
-  const Real largest = plain.size() > 0 ? *std::max_element(plain.data(), plain.data() + plain.size()) : Real{0};
-  return largest > 0 ? static_cast<double>(largest) : 1;
-}
-
 // How long a frame is, and in what.
 std::pair<double, std::string> frame_step(const TraceAxis& sound) {
   return sound.frame_seconds > 0 ? std::pair{sound.frame_seconds, std::string("s")} : std::pair{1.0, std::string()};
@@ -62,7 +56,7 @@ std::string written_times(const TraceAxis& sound, std::size_t margin) {
 
 std::string written_matrix_of_times(const Trace& trace, TerminalColour colour) {
   const Tensor weights = trace.alignment.contiguous();
-  const double largest = largest_of(weights);
+  const double largest = largest_weight(weights);
   Tensor shares(weights.shape());
   std::transform(weights.data(), weights.data() + weights.size(), shares.data(),
                  [largest](Real weight) { return static_cast<Real>(static_cast<double>(weight) / largest); });
@@ -85,7 +79,7 @@ std::string draw_svg(const Trace& trace, const std::string& title) {
   if (picture == Picture::document)
     return draw_document_svg({title, std::move(matrix.rows), std::move(matrix.columns), shown.alignment,
                               shown.column_axis().text.sentence_ends});
-  if (picture != Picture::matrix) matrix.largest = largest_of(shown.alignment);
+  if (picture != Picture::matrix) matrix.largest = largest_weight(shown.alignment);
   if (picture == Picture::times) std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
   return draw_matrix_svg(matrix);
 }

@@ -156,6 +156,12 @@ std::string svg_described(const std::vector<std::string>& rows, const std::vecto
   return fmt::format("<desc>{}</desc>\n", svg_escaped(text));
 }
 
+double largest_weight(const Tensor& weights) {
+  const Tensor plain = weights.contiguous();
+  const Real largest = plain.size() > 0 ? *std::max_element(plain.data(), plain.data() + plain.size()) : Real{0};
+  return largest > 0 ? static_cast<double>(largest) : 1;
+}
+
 std::string svg_scale(double x, double y, double largest, std::string_view what) {
   constexpr int kSteps = 11;
   constexpr double kStep = 12;

@@ -71,6 +71,8 @@ double svg_title_width(const std::string& title);
 // For those who listen: which column each row of weights [rows, columns] looks at most.
 std::string svg_described(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                           const Tensor& weights);
+// The largest weight, or 1 if none is above 0.
+double largest_weight(const Tensor& weights);
 // The scale of weight_colour, from 0 to the weight of its lightest colour, and what it measures.
 inline constexpr double kSvgScaleWidth = 188, kSvgScaleHeight = 44;
 std::string svg_scale(double x, double y, double largest, std::string_view what = "weight");

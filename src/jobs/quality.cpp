@@ -109,15 +109,17 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
   if (gold.empty()) return test;
   require(test.report.empty(), "{}: its lines cannot be matched with the samples, some of which are left out: {}", gold,
           test.report);
+  const auto require_as_many = [&](std::size_t lines) {
+    require(lines == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, lines,
+            test.samples.size());
+  };
   if (gold.ends_with(".jsonl")) {
     test.gold = gold_words(job, gold);
-    require(test.gold.size() == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold,
-            test.gold.size(), test.samples.size());
+    require_as_many(test.gold.size());
     return test;
   }
   const std::vector<std::string> links = LineReader(gold).rest();
-  require(links.size() == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, links.size(),
-          test.samples.size());
+  require_as_many(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
     try {
       test.gold.push_back(parse_alignment(links[i]));
