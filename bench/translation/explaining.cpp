@@ -34,7 +34,7 @@ const Family explaining("translation-explaining", [](Settings& settings) -> Step
   const auto vocabulary = made_up_words();
   const System& system = system_named(name);
   const auto bundle = std::make_shared<const Bundle>(
-      make_bundle(job_named(system.job), system, system.config("small"), {{vocabulary}, vocabulary, {}}, {0}, 1));
+      make_bundle(job_named(system.job), system, system.config("small"), {{vocabulary}, {}, vocabulary, {}}, 1));
   const auto runner = std::make_shared<Runner>(bundle, name, thread_count(), [](const std::string&) {});
   ExplainOptions options;
   options.run.search.options.longest_factor = 1;

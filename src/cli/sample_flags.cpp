@@ -5,6 +5,7 @@
 #include <set>
 
 #include "heed/base/error.h"
+#include "heed/data/sample_files.h"
 #include "heed/jobs/training_options.h"
 
 namespace heed::cli {
@@ -12,8 +13,9 @@ namespace heed::cli {
 void SampleFlags::add_tables(CLI::App& command) {
   command.add_option("--data", data,
                      "Samples: a table (TSV, CSV, JSON lines), or one file of lines per column, separated by commas");
-  command.add_option("--format", format,
-                     "Format of --data: tsv, csv, jsonl, fasttext or lines (default: seen from the file)");
+  command.add_option(
+      "--format", format,
+      fmt::format("Format of --data: {} (default: seen from the file)", fmt::join(sample_format_names(), ", ")));
   command.add_option("--columns", columns, "Names of the columns of --data in order, separated by commas");
 }
 

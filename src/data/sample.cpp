@@ -49,9 +49,19 @@ Value decode_value(Kind kind, std::string_view bytes, const std::string& name) {
   fail("{}: it is no {} that can be read here", name, name_of(kind));
 }
 
-Value read_value(Kind kind, const std::string& text_or_path) {
+Value read_value(Kind kind, const std::string& text_or_path) { return decoded(kind, open_value(kind, text_or_path)); }
+
+Value open_value(Kind kind, const std::string& text_or_path) {
   if (is_text(kind)) return {.text = text_or_path};
-  return decode_value(kind, read_file(text_or_path, kLargestFile), text_or_path);
+  return {.text = text_or_path, .bytes = std::make_shared<const std::string>(read_file(text_or_path, kLargestFile))};
+}
+
+Value decoded(Kind kind, const Value& value) {
+  if (is_text(kind) || value.numbers) return value;
+  require(value.bytes != nullptr, "{}: there is nothing in it", value.text);
+  Value result = decode_value(kind, *value.bytes, value.text);
+  result.bytes = value.bytes;
+  return result;
 }
 
 }  // namespace heed

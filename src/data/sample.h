@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,11 @@ inline bool is_text(Kind kind) { return kind == Kind::text || kind == Kind::docu
 // One input.
 struct Value {
   std::string text = {};  // of a text or a document, one line of UTF-8; of others the name of what was read
-  Tensor numbers = {};    // of an image [height, width, channels], each in 0..1; of a sound [samples, channels]
-  double rate = 0;        // of a sound: samples per second
+  // Of an image or a sound: as it is encoded, or decoded, or both.
+  std::shared_ptr<const std::string> bytes = {};
+  Tensor numbers = {};       // of an image [height, width, channels], each in 0..1; of a sound [samples, channels]
+  double rate = 0;           // of a sound: samples per second
+  double frame_seconds = 0;  // of a sound as features that somebody made, [frames, width]: from one to the next
 };
 
 struct Sample {
@@ -44,7 +48,11 @@ struct RegisterKindDecoder {
 const std::vector<KindDecoder>& kind_decoders();
 // `name` leads messages and becomes the Value's text.
 Value decode_value(Kind kind, std::string_view bytes, const std::string& name);
-// A text as it stands; of other kinds the file of that path.
+// A text as it stands; of other kinds the file of that path, decoded.
 Value read_value(Kind kind, const std::string& text_or_path);
+// The same, not decoded yet.
+Value open_value(Kind kind, const std::string& text_or_path);
+// The value with its numbers; an Error if its bytes are none of the kind.
+Value decoded(Kind kind, const Value& value);
 
 }  // namespace heed

@@ -19,6 +19,7 @@ namespace {
 constexpr Index kEncodedTogether = 8192, kNumbersTogether = Index{1} << 25, kEncodedByThread = 64;
 constexpr const char* kTooLong = "left out, too long";
 constexpr const char* kCut = "used, an input cut as too long";
+constexpr const char* kUnusedReference = "used without a reference that is empty or too long";
 
 template <class T>
 void shuffle(std::vector<T>& items, RandomKey key) {
@@ -149,7 +150,8 @@ class SampleBatches::Reader {
       Read next;
       if (!samples_.next(next.sample)) break;
       if (options_.on_sample) options_.on_sample(next.sample);
-      for (const Value& input : next.sample.inputs) numbers += input.numbers ? input.numbers.size() : 0;
+      for (const Value& input : next.sample.inputs)
+        numbers += input.numbers ? input.numbers.size() : input.bytes ? static_cast<Index>(input.bytes->size()) : 0;
       next.place = samples_.place();
       next.links = samples_.links();
       next.links_valid = samples_.links_valid();
@@ -157,8 +159,15 @@ class SampleBatches::Reader {
       read.push_back(std::move(next));
     }
     std::vector<EncodedSample> found = encoded(read);
-    for (std::size_t i = 0; i < read.size(); ++i)
-      if (fits(found[i], read[i])) result.push_back(std::move(found[i]));
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (!fits(found[i], read[i])) continue;
+      std::vector<std::vector<std::int32_t>> others = std::exchange(found[i].other_outputs, {});
+      result.push_back(found[i]);
+      for (std::vector<std::int32_t>& other : others) {
+        found[i].output = std::move(other);
+        result.push_back(found[i]);
+      }
+    }
     return !read.empty();
   }
   void rewind() { samples_.rewind(); }
@@ -171,6 +180,7 @@ class SampleBatches::Reader {
     WordLinks links;
     bool links_valid = true;
     Index number = 0;
+    std::string unreadable;  // why it cannot be read; empty if it can
   };
 
   std::vector<EncodedSample> encoded(std::vector<Read>& read) const {
@@ -180,7 +190,12 @@ class SampleBatches::Reader {
     parallel_for(static_cast<Index>(read.size()), kEncodedByThread, [&](Index begin, Index end) {
       try {
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-          samples[i] = options_.encode(read[i].sample);
+          try {
+            samples[i] = options_.encode(read[i].sample);
+          } catch (const UnreadableInput& error) {
+            read[i].unreadable = error.what();
+            continue;
+          }
           samples[i].links = std::move(read[i].links);
           samples[i].number = read[i].number;
         }
@@ -194,9 +209,13 @@ class SampleBatches::Reader {
   }
   bool fits(EncodedSample& sample, const Read& read) {
     const auto leave_out = [&](const char* what) {
-      report().add(what, read.place.file, read.place.line);
+      report().add(what, read.place.text());
       return false;
     };
+    if (!read.unreadable.empty()) {
+      report().add(SampleReport::kUnreadable, fmt::format("{} ({})", read.place.text(), read.unreadable));
+      return false;
+    }
     Index longest_input = 0;
     for (const EncodedInput& input : sample.inputs) {
       if (input.length() == 0) return leave_out(SampleReport::kEmpty);
@@ -204,18 +223,33 @@ class SampleBatches::Reader {
     }
     if (sample.output.empty())
       return leave_out(options_.gives_label ? SampleReport::kUnlabelled : SampleReport::kEmpty);
-    if ((longest_input > options_.longest && !options_.cut_inputs) ||
-        (!options_.gives_label && static_cast<Index>(sample.output.size()) > options_.longest))
+    if ((longest_input > options_.longest && !options_.cut_inputs) || !choose_outputs(sample, read))
       return leave_out(kTooLong);
     if (!links_fit(sample, read)) {
-      report().add(SampleReport::kBadLinks, read.place.file, read.place.line);
+      report().add(SampleReport::kBadLinks, read.place.text());
       sample.links.clear();
     }
     if (longest_input > options_.longest) {
-      report().add(kCut, read.place.file, read.place.line);
+      report().add(kCut, read.place.text());
       for (EncodedInput& input : sample.inputs)
         if (input.length() > options_.longest) cut(input, options_.longest);
     }
+    return true;
+  }
+  // Leaves out references that are too long; false if none is left.
+  bool choose_outputs(EncodedSample& sample, const Read& read) {
+    if (options_.gives_label) return true;
+    const auto too_long = [this](const auto& output) { return static_cast<Index>(output.size()) > options_.longest; };
+    const auto unusable = [&](const auto& output) { return output.empty() || too_long(output); };
+    const auto unused = std::erase_if(sample.other_outputs, unusable);
+    if (too_long(sample.output)) {
+      if (sample.other_outputs.empty()) return false;
+      sample.output = std::move(sample.other_outputs.back());
+      sample.other_outputs.pop_back();
+    } else if (unused == 0) {
+      return true;
+    }
+    report().add(kUnusedReference, read.place.text());
     return true;
   }
   // Whether links lead to words that are there. A vocabulary that cuts words otherwise than at white space (it may

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "heed/base/error.h"
 #include "heed/data/samples.h"
 #include "heed/data/source.h"
 #include "heed/data/word_links.h"
@@ -25,6 +26,7 @@ struct EncodedInput {
 struct EncodedSample {
   std::vector<EncodedInput> inputs = {};
   std::vector<std::int32_t> output = {};  // words without begin and end, or one label; empty where nothing is known
+  std::vector<std::vector<std::int32_t>> other_outputs = {};  // further references: a batch takes each for a sample
   WordLinks links = {};
   Index number = 0;
 };
@@ -42,6 +44,12 @@ struct SampleBatch {
   Tensor alignment;
 };
 
+// What `encode` throws at an input that is there and cannot be read: a training goes on without it and counts it.
+class UnreadableInput : public Error {
+ public:
+  using Error::Error;
+};
+
 // One batch of the samples in the order given, padded.
 SampleBatch batch_of(std::span<const EncodedSample> samples, bool gives_label);
 
@@ -49,7 +57,8 @@ struct BatchOptions {
   SampleFiles files;
   std::vector<SampleColumn> columns;
   bool gives_label = false;
-  // Called by many threads; an Error that it throws ends the reading. `links` and `number` are set afterwards.
+  // Called by many threads; an Error that it throws ends the reading, unless it is an UnreadableInput. `links` and
+  // `number` are set afterwards.
   std::function<EncodedSample(const Sample&)> encode;
   // Told of every sample as it is read, in order; those that no batch takes are among them. Empty: nobody asks.
   std::function<void(const Sample&)> on_sample;

@@ -12,8 +12,13 @@
 namespace heed {
 namespace {
 
-const std::vector<std::string> kFormats = {"lines", "tsv", "csv", "jsonl", "fasttext"};
+const std::vector<std::string> kGeneralFormats = {"tsv", "csv", "jsonl", "fasttext", "lines"};
 constexpr std::string_view kLabelMark = "__label__";
+
+std::vector<OwnFormat>& own_formats() {
+  static std::vector<OwnFormat> list;
+  return list;
+}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -65,7 +70,7 @@ std::string seen_format(const std::vector<std::string>& files, FileLines& first,
   if (format.empty()) format = format_by_first_line(first, names);
   if (format.empty() && files.size() % names.order().size() == 0) return "lines";
   require(!format.empty(), "{}: its format cannot be seen; say it with --format ({})", first.name(),
-          fmt::join(kFormats, ", "));
+          fmt::join(sample_format_names(), ", "));
   for (const std::string& file : files) {
     const std::string other = format_by_ending(file);
     require(other.empty() || other == format, "{}: it is {}, but {} is {}; say the format with --format", file, other,
@@ -292,12 +297,17 @@ std::unique_ptr<SampleFormat> fasttext_format(const std::vector<SampleColumn>& c
 std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std::vector<SampleColumn>& columns) {
   const ColumnNames names(columns, files.columns);
   require(!files.files.empty(), "[samples] there is no file of samples");
-  require(files.format.empty() || std::find(kFormats.begin(), kFormats.end(), files.format) != kFormats.end(),
-          "[samples] there is no format {}{}", files.format, did_you_mean(files.format, kFormats));
+  const std::vector<std::string> known = sample_format_names();
+  require(files.format.empty() || std::find(known.begin(), known.end(), files.format) != known.end(),
+          "[samples] there is no format {}{}", files.format, did_you_mean(files.format, known));
   require(std::count(files.files.begin(), files.files.end(), "-") +
                   std::count(files.alignments.begin(), files.alignments.end(), "-") <=
               1,
           "[samples] the standard input can be only one of the files");
+  for (const OwnFormat& format : own_formats())
+    if (format.name == files.format ||
+        (files.format.empty() && files.files[0] != "-" && format.knows(files.files[0], columns)))
+      return format.open(files, columns);
   // One that is missing is found before the others are read.
   for (const std::string& file : files.files)
     if (file != "-") LineReader{file};
@@ -312,7 +322,25 @@ std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std:
                                          : format == "csv"   ? csv_format(names)
                                          : format == "jsonl" ? jsonl_format(columns)
                                                              : fasttext_format(columns);
-  return std::make_unique<FilesInTurn>(files.files, std::move(first), std::move(reader));
+  return records_in_turn(files.files, std::move(first), std::move(reader));
+}
+
+std::unique_ptr<SampleRecords> records_in_turn(std::vector<std::string> files, std::optional<FileLines> first,
+                                               std::unique_ptr<SampleFormat> format) {
+  return std::make_unique<FilesInTurn>(std::move(files), std::move(first), std::move(format));
+}
+
+RegisterSampleFormat::RegisterSampleFormat(OwnFormat format) {
+  std::vector<OwnFormat>& list = own_formats();
+  list.insert(std::upper_bound(list.begin(), list.end(), format,
+                               [](const OwnFormat& a, const OwnFormat& b) { return a.name < b.name; }),
+              std::move(format));
+}
+
+std::vector<std::string> sample_format_names() {
+  std::vector<std::string> names = kGeneralFormats;
+  for (const OwnFormat& format : own_formats()) names.push_back(format.name);
+  return names;
 }
 
 }  // namespace heed

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,9 @@ namespace heed {
 // One sample of a file as it stands there, before anything is known about kinds.
 struct SampleRecord {
   std::vector<std::vector<std::string>> cells;  // of each column in the job's order; an output may have several
+  std::vector<std::string> choices;             // of a question, where they are given
   std::string fault;                            // why it cannot be used; empty if it can
+  std::string detail;                           // what the report adds to its place: " (photo.jpg)"
   bool surplus = false;                         // a line without a partner, to which no line of links belongs
   Samples::Place place;
   std::size_t set = 0;  // of which set of files, from 0
@@ -91,5 +95,23 @@ class SampleRecords {
 };
 // What is wrong with names, formats and files that are missing is said at once.
 std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std::vector<SampleColumn>& columns);
+// Those of files that have all columns, one after another; `first` is the first of them where it was looked at already.
+std::unique_ptr<SampleRecords> records_in_turn(std::vector<std::string> files, std::optional<FileLines> first,
+                                               std::unique_ptr<SampleFormat> format);
+
+// A format that a field has of its own: captions of images, folders of speech, questions. It registers itself.
+struct OwnFormat {
+  std::string name;         // as --format says it
+  std::string description;  // one line
+  // Whether the file or folder is of this format, where none is named. Never asked about the standard input.
+  std::function<bool(const std::string& path, const std::vector<SampleColumn>& columns)> knows;
+  std::function<std::unique_ptr<SampleRecords>(const SampleFiles& files, const std::vector<SampleColumn>& columns)>
+      open;
+};
+struct RegisterSampleFormat {
+  explicit RegisterSampleFormat(OwnFormat format);
+};
+// All formats by name, for the help.
+std::vector<std::string> sample_format_names();
 
 }  // namespace heed

@@ -13,7 +13,6 @@ namespace {
 
 constexpr Index kFirstShown = 5;
 constexpr const char* kNotUtf8 = "left out, not UTF-8";
-constexpr const char* kUnreadable = "left out, cannot be read";
 
 bool is_left_out(std::string_view what) { return what.starts_with("left out"); }
 
@@ -42,10 +41,12 @@ std::string made_plain(std::string text, Kind kind) {
 
 }  // namespace
 
-void SampleReport::add(const std::string& what, const std::string& file, Index line) {
+std::string Samples::Place::text() const { return fmt::format("{}:{}", file, line); }
+
+void SampleReport::add(const std::string& what, const std::string& where) {
   auto fault = std::find_if(faults.begin(), faults.end(), [&](const Fault& known) { return known.what == what; });
   if (fault == faults.end()) fault = faults.insert(fault, {.what = what});
-  if (++fault->count <= kFirstShown) fault->first.push_back(fmt::format("{}:{}", file, line));
+  if (++fault->count <= kFirstShown) fault->first.push_back(where);
   if (is_left_out(what)) --kept;
 }
 
@@ -98,7 +99,7 @@ class Samples::Reader {
       given_.place = std::move(record.place);
       if (record.fault.empty()) record.fault = read_sample(record, sample);
       if (record.fault.empty()) return true;
-      report_.add(record.fault, given_.place.file, given_.place.line);
+      report_.add(record.fault, given_.place.text() + record.detail);
     }
     if (links_file_) {
       open_links(files_.alignments.size() - 1);
@@ -140,6 +141,7 @@ class Samples::Reader {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (const char* fault = fault_of(record.cells[i], columns_[i])) return fault;
     sample = {};
+    sample.choices = std::move(record.choices);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Kind kind = columns_[i].kind;
       if (columns_[i].output) {
@@ -148,10 +150,12 @@ class Samples::Reader {
         sample.inputs.push_back({.text = made_plain(std::move(record.cells[i][0]), kind)});
       } else {
         const std::filesystem::path folder = std::filesystem::path(given_.place.file).parent_path();
+        const std::string path = (folder / trimmed(record.cells[i][0])).string();
         try {
-          sample.inputs.push_back(read_value(kind, (folder / trimmed(record.cells[i][0])).string()));
+          sample.inputs.push_back(open_value(kind, path));
         } catch (const Error&) {
-          return kUnreadable;
+          record.detail = fmt::format(" ({})", path);
+          return SampleReport::kUnreadable;
         }
       }
     }
@@ -176,7 +180,8 @@ class Samples::Reader {
   // Lines of links to which no sample belongs.
   void pass_over_links() {
     std::string line;
-    while (links_file_->next(line)) report_.add(SampleReport::kBadLinks, links_file_->name(), links_file_->number());
+    while (links_file_->next(line))
+      report_.add(SampleReport::kBadLinks, Place{links_file_->name(), links_file_->number()}.text());
   }
 
   const SampleFiles files_;

@@ -23,7 +23,7 @@ struct SampleFiles {
   // Of lines: one file for each column, the n-th lines of all belong together; several such sets follow one another.
   // Of other formats: any number of files, each with all columns.
   std::vector<std::string> files = {};
-  std::string format = {};  // "lines", "tsv", "csv", "jsonl" or "fasttext"; empty: seen from the first file
+  std::string format = {};                // one of sample_format_names(); empty: seen from the first file
   std::vector<std::string> columns = {};  // names in the order of the file, "-" for one that nobody wants; empty: those
                                           // of its header, else those of the job
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
@@ -41,6 +41,7 @@ struct SampleReport {
   static constexpr const char* kEmpty = "left out, a side is empty";
   static constexpr const char* kUnlabelled = "left out, without a label";
   static constexpr const char* kUnpaired = "left out, the other file has fewer lines";
+  static constexpr const char* kUnreadable = "left out, cannot be read";
   static constexpr const char* kBadLinks = "used without their alignment, which does not fit";
 
   Index read = 0, kept = 0;
@@ -48,7 +49,7 @@ struct SampleReport {
   std::vector<Fault> faults;  // in the order of their first occurrence
 
   // A fault of a sample that was counted as read and kept; one that is left out is no longer kept.
-  void add(const std::string& what, const std::string& file, Index line);
+  void add(const std::string& what, const std::string& where);
   Index left_out() const;
   // Files of lines that are of unequal length are an Error: a line that is missing makes wrong pairs of all below it.
   void require_paired() const;
@@ -60,7 +61,8 @@ struct SampleReport {
 // that cannot be read at all, or names that do not fit the job, are Errors.
 //
 // Every column has something in it. Texts and labels are UTF-8, a text is one line (line ends inside it become blanks),
-// a label is trimmed. A column of another kind holds a path, relative to the folder of its file.
+// a label is trimmed. A column of another kind holds a path, relative to the folder of its file; that file is opened,
+// not decoded.
 class Samples {
  public:
   // `columns` in the order of a file without names.
@@ -72,6 +74,8 @@ class Samples {
   struct Place {
     std::string file;
     Index line = 0;  // from 1
+
+    std::string text() const;  // "train.de:17"
   };
   // The next usable sample; false at the end.
   bool next(Sample& sample);

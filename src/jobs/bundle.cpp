@@ -43,6 +43,26 @@ void make_model(Bundle& bundle, std::uint64_t seed, const GivenValues& given) {
 
 std::string labels_file(const Job& job) { return job.output.name + ".labels.txt"; }
 
+// What the sense of an input knows.
+std::string sense_file(const JobSide& input) { return input.name + ".safetensors"; }
+
+std::vector<NamedTensor> knowledge_of(const Sense* sense) {
+  return sense ? sense->knowledge() : std::vector<NamedTensor>{};
+}
+
+// As it was when the folder was made; nothing for a text.
+std::shared_ptr<const Sense> load_sense(const ModelFolder& folder, const Bundle& bundle, std::size_t input) {
+  std::shared_ptr<Sense> sense = make_sense(*bundle.job, *bundle.system, *bundle.config, input);
+  if (!sense) return sense;
+  if (const std::filesystem::path file = folder.path() / sense_file(bundle.job->inputs[input]);
+      std::filesystem::exists(file))
+    sense->recall(ParametersFile(file));
+  const Index width = bundle.config->inputs[input];
+  require(sense->width() == width, "{}: its input {} is {} wide, but the model was made for {}", folder.path().string(),
+          bundle.job->inputs[input].name, sense->width(), width);
+  return sense;
+}
+
 std::shared_ptr<const Vocabulary> load_side(const ModelFolder& folder, const std::string& side, Index size) {
   const std::filesystem::path file = folder.vocabulary(side);
   std::shared_ptr<const Vocabulary> vocabulary = load_vocabulary(file);
@@ -101,12 +121,21 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
     if (side.kind == Kind::document) encoded.ends = sentence_ends_in(value.text, vocabulary->places(value.text));
     return encoded;
   }
-  encoded.features = side.features(value).features;
-  const Index width = config->inputs[input];
-  require(encoded.features.rank() == 2 && (width == 0 || encoded.features.size(1) == width),
-          "{}: its features {} are not those that the model reads, {} wide", value.text, encoded.features.shape(),
-          width);
+  encoded.features = sense_input(input, value).features;
   return encoded;
+}
+
+Featured Bundle::sense_input(std::size_t input, const Value& value) const {
+  try {
+    Featured sensed = (*codes.senses[input])(decoded(job->inputs[input].kind, value));
+    const Index width = config->inputs[input];
+    require(sensed.features.rank() == 2 && sensed.features.size(1) == width,
+            "{}: its features {} are not those that the model reads, {} wide", value.text, sensed.features.shape(),
+            width);
+    return sensed;
+  } catch (const Error& error) {
+    throw UnreadableInput(error.what());
+  }
 }
 
 EncodedSample Bundle::encode(const Sample& sample) const {
@@ -115,10 +144,13 @@ EncodedSample Bundle::encode(const Sample& sample) const {
   EncodedSample encoded;
   for (std::size_t i = 0; i < sample.inputs.size(); ++i) encoded.inputs.push_back(encode_input(i, sample.inputs[i]));
   if (sample.outputs.empty()) return encoded;
-  if (job->gives_label())
+  if (job->gives_label()) {
     encoded.output = {label_number(sample.outputs.front())};
-  else
-    encoded.output = codes.output->encode(sample.outputs.front());
+    return encoded;
+  }
+  encoded.output = codes.output->encode(sample.outputs.front());
+  for (std::size_t i = 1; i < sample.outputs.size(); ++i)
+    encoded.other_outputs.push_back(codes.output->encode(sample.outputs[i]));
   return encoded;
 }
 
@@ -129,13 +161,24 @@ std::int32_t Bundle::label_number(const std::string& label) const {
   return static_cast<std::int32_t>(place - codes.labels.begin());
 }
 
+std::unique_ptr<Sense> make_sense(const Job& job, const System& system, const Config& config, std::size_t input) {
+  if (is_text(job.inputs[input].kind)) return nullptr;
+  require(system.sense != nullptr, "[{}] {} does not read what this job reads, the kind {}", job.name, system.name,
+          name_of(job.inputs[input].kind));
+  return system.sense(config, input);
+}
+
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
-                   const std::vector<Index>& widths, std::uint64_t seed, const GivenValues& given) {
+                   std::uint64_t seed, const GivenValues& given) {
   Bundle bundle;
   bundle.job = &job, bundle.system = &system, bundle.config = std::move(config), bundle.codes = std::move(codes);
-  bundle.config->inputs = widths;
-  for (std::size_t i = 0; i < bundle.codes.inputs.size(); ++i)
-    if (bundle.codes.inputs[i]) bundle.config->inputs[i] = bundle.codes.inputs[i]->size();
+  bundle.config->inputs.assign(job.inputs.size(), 0);
+  bundle.codes.senses.resize(job.inputs.size());
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
+    if (!bundle.codes.senses[i]) bundle.codes.senses[i] = make_sense(job, system, *bundle.config, i);
+    bundle.config->inputs[i] =
+        bundle.codes.senses[i] ? bundle.codes.senses[i]->width() : bundle.codes.inputs[i]->size();
+  }
   bundle.config->outputs =
       bundle.codes.output ? bundle.codes.output->size() : static_cast<Index>(bundle.codes.labels.size());
   make_model(bundle, seed, given);
@@ -152,6 +195,9 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
     others.push_back({bundle.codes.output->file_name(job.output.name), bundle.codes.output->serialized()});
   else
     others.push_back({labels_file(job), fmt::format("{}\n", fmt::join(bundle.codes.labels, "\n"))});
+  for (std::size_t i = 0; i < job.inputs.size(); ++i)
+    if (const std::vector<NamedTensor> known = knowledge_of(bundle.codes.senses[i].get()); !known.empty())
+      others.push_back({sense_file(job.inputs[i]), safetensors_bytes(sense_file(job.inputs[i]), known)});
   return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace);
 }
 
@@ -166,6 +212,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     bundle.codes.inputs.push_back(
         is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name, bundle.config->inputs[i]) : nullptr);
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) bundle.codes.senses.push_back(load_sense(folder, bundle, i));
   if (job.gives_label())
     bundle.codes.labels = load_labels(folder, job, bundle.config->outputs);
   else

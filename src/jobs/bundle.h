@@ -15,6 +15,7 @@ namespace heed {
 // What turns the sides of samples into numbers and back.
 struct Codes {
   std::vector<std::shared_ptr<const Vocabulary>> inputs;  // of each input; empty of images and sounds
+  std::vector<std::shared_ptr<const Sense>> senses;       // of each input; empty of texts
   std::shared_ptr<const Vocabulary> output;               // of words
   std::vector<std::string> labels;                        // of labels
 };
@@ -33,18 +34,20 @@ struct Bundle {
   std::vector<std::string> example = {};    // a text per input, from its validation; may be empty
   std::vector<std::string> languages = {};  // of what is read and of what is written; may be empty
 
-  // A side's value as the model reads it.
+  // A side's value as the model reads it. An image or a sound that cannot be taken in is an UnreadableInput.
   EncodedInput encode_input(std::size_t input, const Value& value) const;
-  // With the first of its outputs. A label that the model does not know is an Error.
+  Featured sense_input(std::size_t input, const Value& value) const;
+  // With its outputs. A label that the model does not know is an Error.
   EncodedSample encode(const Sample& sample) const;
   std::int32_t label_number(const std::string& label) const;
 };
 
-// A new one, its weights drawn or given. The config's sizes are filled in; `widths` has those of inputs
-// without a vocabulary.
+// A new one, its weights drawn or given. The config's sizes are filled in.
 Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config> config, Codes codes,
-                   const std::vector<Index>& widths, std::uint64_t seed, const GivenValues& given = {});
-// Its folder: configuration, vocabularies and labels, and the other files given.
+                   std::uint64_t seed, const GivenValues& given = {});
+// The sense of an input as the configuration says, before it learns or recalls anything; nothing for a text.
+std::unique_ptr<Sense> make_sense(const Job& job, const System& system, const Config& config, std::size_t input);
+// Its folder: configuration, vocabularies, labels and what its senses know, and the other files given.
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
                           std::vector<ModelFolder::File> others, bool replace);
 // From a folder: with the trained weights, to be run; or with those of its checkpoint, or drawn anew before there is

@@ -18,22 +18,13 @@
 
 namespace heed {
 
-// An input that is not text as a model reads it.
-struct Featured {
-  Tensor features;              // [length, width]
-  Index rows = 0, columns = 0;  // of an image: the grid whose regions they are, row by row
-  double frame_seconds = 0;     // of a sound: from one frame to the next
-  std::string preview = {};     // of an image: a small one as a data: URL; may be empty
-};
-
 // An input of a job, or what it gives. The name becomes that of a column, of a flag, of a tensor and of a trace's axis.
 struct JobSide {
   std::string name;
   Kind kind = Kind::text;
-  std::string help = {};                                // of its flag: "source sentences"
-  std::vector<std::string> also = {};                   // other names of its column in files: "sentence1"
-  std::string unlabelled = {};                          // of a label: what files say where nobody knows it: "-"
-  std::function<Featured(const Value&)> features = {};  // of images and sounds
+  std::string help = {};               // of its flag: "source sentences"
+  std::vector<std::string> also = {};  // other names of its column in files: "sentence1"
+  std::string unlabelled = {};         // of a label: what files say where nobody knows it: "-"
 };
 
 // How good outputs are, over a whole set.

@@ -165,7 +165,7 @@ TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
       for (const std::int32_t end : sentence_ends_in(value.text, places)) axis.text.sentence_ends.push_back(end);
     return axis;
   }
-  const Featured featured = side.features(value);
+  const Featured featured = bundles_.front()->sense_input(input, value);
   axis.rows = side.kind == Kind::image ? featured.rows : featured.features.size(0);
   axis.columns = side.kind == Kind::image ? featured.columns : 1;
   axis.frame_seconds = featured.frame_seconds;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "heed/base/file.h"
@@ -12,6 +13,7 @@
 #include "heed/jobs/training_task.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/folder_lock.h"
+#include "heed/store/safetensors.h"
 #include "heed/tensor/memory.h"
 
 namespace heed {
@@ -41,18 +43,43 @@ TrainingText text_of(const Training& training, const Training::Side& side) {
   return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
 }
 
-// Widths of the inputs that have no vocabulary, as the first sample has them.
-std::vector<Index> input_widths(const Training& training) {
+// Every tensor of real numbers in the file; none if there is no file.
+std::vector<NamedTensor> ready_made_weights(const std::string& path) {
+  std::vector<NamedTensor> weights;
+  if (path.empty()) return weights;
+  const SafetensorsFile file(path);
+  for (const std::string& name : file.names()) {
+    const Dtype dtype = file.info(name).dtype;
+    if (dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f32 || dtype == Dtype::f64)
+      weights.push_back({name, file.tensor(name)});
+  }
+  return weights;
+}
+
+// The senses of the inputs that are no texts, ready to be used.
+std::vector<std::shared_ptr<const Sense>> learn_senses(const Training& training, const System& system,
+                                                       const Config& config) {
   const Job& job = training.declared_job();
-  std::vector<Index> widths(job.inputs.size(), 0);
-  if (std::all_of(job.inputs.begin(), job.inputs.end(), [](const JobSide& side) { return is_text(side.kind); }))
-    return widths;
-  Samples samples(training.training_files(), job.sample_columns());
-  Sample sample;
-  require(samples.next(sample), "[train] there is no usable sample: {}", samples.report().text());
-  for (std::size_t i = 0; i < widths.size(); ++i)
-    if (!is_text(job.inputs[i].kind)) widths[i] = job.inputs[i].features(sample.inputs[i]).features.size(1);
-  return widths;
+  std::vector<std::shared_ptr<const Sense>> senses;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
+    std::shared_ptr<Sense> sense = make_sense(job, system, config, i);
+    senses.push_back(sense);
+    if (!sense) continue;
+    std::optional<Samples> samples;  // opened when it is asked for
+    const auto next = [&](Value& value) {
+      if (!samples) samples.emplace(training.training_files(), job.sample_columns());
+      for (Sample sample; samples->next(sample);) {
+        try {
+          value = decoded(job.inputs[i].kind, sample.inputs[i]);
+          return true;
+        } catch (const Error&) {  // it is counted when batches are made
+        }
+      }
+      return false;
+    };
+    sense->learn({ready_made_weights(training.encoder), next});
+  }
+  return senses;
 }
 
 SchedulePointer make_schedule(const Training& training) {
@@ -230,9 +257,11 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   check_training(training);
   require_free_folder(training.output, replace);
   choose_shards(training);
-  Bundle bundle =
-      make_bundle(training.declared_job(), system_named(training.model), std::move(plan.config),
-                  make_codes(training, say), input_widths(training), static_cast<std::uint64_t>(training.seed));
+  const System& system = system_named(training.model);
+  Codes codes = make_codes(training, say);
+  codes.senses = learn_senses(training, system, *plan.config);
+  Bundle bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
+                              static_cast<std::uint64_t>(training.seed));
   if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
   // The data are opened before the folder is made: what is wrong with them costs no older model.
   JobTask task(bundle, training);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "heed/base/spelling.h"
+#include "heed/data/sample_files.h"
 
 namespace heed {
 namespace {
@@ -140,7 +141,9 @@ void Training::visit(Fields& field) {
         "training samples: a table (TSV, CSV, JSON lines), or one file of lines per column, separated by commas");
   field("valid", valid, "validation samples, in files of the same kind");
   field("format", format,
-        "format of --data and --valid: tsv, csv, jsonl, fasttext or lines (default: seen from the file)");
+        fmt::format("format of --data and --valid: {} (default: seen from the file)",
+                    fmt::join(sample_format_names(), ", "))
+            .c_str());
   field("columns", columns,
         "names of their columns in order, separated by commas (default: the header's, or the job's)");
   for (Side& side : sides)
@@ -167,6 +170,8 @@ void Training::visit(Fields& field) {
   field("vectors", vectors, "file of word vectors to begin with (GloVe or word2vec; text or binary; packed or not)");
   field("vectors-words", vectors_words,
         "words with a vector: seen (those of the vocabulary) or all (those of the file too)");
+  if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return side.side->kind == Kind::image; }))
+    field("encoder-weights", encoder, "safetensors file with the weights of a ready-made encoder of images");
   field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
   field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");
   field("longest-sentence", longest,

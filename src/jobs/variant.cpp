@@ -39,7 +39,7 @@ Bundle exchanged(const Bundle& bundle, const std::string& normaliser) {
     require(fit, "{} has parameters of its own, or takes some away: the weights of the model do not fit", normaliser);
   };
   const Parameters& own = *bundle.parameters;
-  Bundle changed = make_bundle(*bundle.job, system, std::move(config), bundle.codes, bundle.config->inputs, 1,
+  Bundle changed = make_bundle(*bundle.job, system, std::move(config), bundle.codes, 1,
                                [&](const std::string& name, const Shape& shape) {
                                  require_fit(own.contains(name) && own.at(name).shape() == shape);
                                  return own.at(name).value();

@@ -9,7 +9,7 @@
 #include "heed/autograd/ops/loss.h"
 #include "heed/base/fields.h"
 #include "heed/base/random.h"
-#include "heed/data/sample.h"
+#include "heed/data/sense.h"
 #include "heed/data/source.h"
 #include "heed/nn/parameters.h"
 #include "heed/search/decoding.h"
@@ -138,6 +138,8 @@ struct System {
   std::function<std::unique_ptr<Model>(const Scope&, const Config&)> make;
   std::vector<std::pair<std::string, std::string>> training = {};  // its own defaults of the options of training
   std::vector<std::string> also = {};  // further jobs it was published for, which read or give other kinds
+  // What takes in an input that is an image or a sound, as the configuration says.
+  std::function<std::unique_ptr<Sense>(const Config&, std::size_t input)> sense = {};
 };
 
 // For `make`: the model of a configuration that `config` gave.

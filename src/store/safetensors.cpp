@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -38,21 +39,19 @@ void convert_each(const std::byte* from, Index count, Target* to, const Convert&
   }
 }
 
-}  // namespace
-
-void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                      const Metadata& metadata) {
+// Gives the file to `write`, piece by piece; `name` leads messages.
+void write_tensors(const std::string& name, std::span<const NamedTensor> tensors, const Metadata& metadata,
+                   const std::function<void(std::span<const std::byte>)>& write) {
   std::vector<const NamedTensor*> sorted;
   for (const NamedTensor& each : tensors) {
-    require(static_cast<bool>(each.tensor), "{}: tensor {} has no memory", path.string(), Quoted{each.name});
-    require(each.name != SafetensorsHeader::kMetadata, "{}: a tensor may not be called {}", path.string(),
+    require(static_cast<bool>(each.tensor), "{}: tensor {} has no memory", name, Quoted{each.name});
+    require(each.name != SafetensorsHeader::kMetadata, "{}: a tensor may not be called {}", name,
             SafetensorsHeader::kMetadata);
     sorted.push_back(&each);
   }
   std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   for (std::size_t i = 1; i < sorted.size(); ++i)
-    require(sorted[i - 1]->name != sorted[i]->name, "{}: two tensors are called {}", path.string(),
-            Quoted{sorted[i]->name});
+    require(sorted[i - 1]->name != sorted[i]->name, "{}: two tensors are called {}", name, Quoted{sorted[i]->name});
 
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[SafetensorsHeader::kMetadata] = metadata;
@@ -67,18 +66,33 @@ void save_safetensors(const std::filesystem::path& path, std::span<const NamedTe
   try {
     text = header.dump();
   } catch (const nlohmann::json::exception& error) {
-    fail("{}: a name or metadata cannot be written: {}", path.string(), error.what());
+    fail("{}: a name or metadata cannot be written: {}", name, error.what());
   }
   text.resize((text.size() + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment, ' ');
   require(text.size() <= SafetensorsHeader::kLongest, "{}: its header would have {} bytes, more than the format's {}",
-          path.string(), text.size(), SafetensorsHeader::kLongest);
+          name, text.size(), SafetensorsHeader::kLongest);
 
-  AtomicFile file(path);
   const std::uint64_t length = text.size();
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(text);
-  for (const NamedTensor* each : sorted) file.write(std::as_bytes(each->tensor.contiguous().values()));
+  write(std::as_bytes(std::span(&length, 1)));
+  write(std::as_bytes(std::span(text)));
+  for (const NamedTensor* each : sorted) write(std::as_bytes(each->tensor.contiguous().values()));
+}
+
+}  // namespace
+
+void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                      const Metadata& metadata) {
+  AtomicFile file(path);
+  write_tensors(path.string(), tensors, metadata, [&file](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();
+}
+
+std::string safetensors_bytes(const std::string& name, std::span<const NamedTensor> tensors) {
+  std::string result;
+  write_tensors(name, tensors, {}, [&result](std::span<const std::byte> bytes) {
+    result.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  return result;
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path.string()) {

@@ -25,6 +25,8 @@ namespace heed {
 // implementation writes. The file appears whole or not at all.
 void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                       const Metadata& metadata = {});
+// The same in memory; `name` stands for the file in errors.
+std::string safetensors_bytes(const std::string& name, std::span<const NamedTensor> tensors);
 
 // An open safetensors file, mapped into memory: opening reads the header only, a tensor's bytes are read when they are
 // touched. A damaged, hostile or foreign file is an Error that names the file and quotes the offending numbers.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "heed/base/random.h"
 #include "heed/base/threads.h"
@@ -453,6 +454,46 @@ TEST(SampleBatches, ABatchOfGivenSamplesIsPaddedInTheirOrder) {
   std::vector<EncodedSample> uneven = samples;
   uneven[1].inputs[1].features = Tensor(Shape{1, 3}, Real{0});
   EXPECT_NE(message_of([&] { batch_of(uneven, true); }).find("input 1 of sample 2"), std::string::npos);
+}
+
+TEST(SampleBatches, EveryReferenceIsASample) {
+  const Corpus corpus;
+  const std::string file = corpus.write("pairs.jsonl", R"({"source": "a b", "target": ["x", "y z", "a b c d e f"]})"
+                                                       "\n"
+                                                       R"({"source": "c", "target": "x y"})"
+                                                       "\n");
+  const Words words = train_words({{corpus.write("text", "a b c d e f x y z\n")}}, {});
+  BatchOptions options = pairs_of({file}, words, words);
+  options.encode = [words](const Sample& sample) {
+    EncodedSample encoded{.inputs = {{.words = words->encode(sample.inputs[0].text)}},
+                          .output = words->encode(sample.outputs[0])};
+    for (std::size_t i = 1; i < sample.outputs.size(); ++i)
+      encoded.other_outputs.push_back(words->encode(sample.outputs[i]));
+    return encoded;
+  };
+  options.longest = 4;
+  options.batch_samples = 1;
+  options.shuffle = false;
+  Index told = 0;
+  options.on_sample = [&told](const Sample&) { ++told; };
+  SampleBatches batches(options);
+  std::multiset<std::pair<Index, std::vector<std::int32_t>>> seen;
+  while (batches.position().epoch == 0) {
+    const SampleBatch batch = batches.next();
+    const auto expected = batch.expected.values();
+    seen.insert({batch.numbers.at(0), {expected.begin(), expected.end()}});
+  }
+  const auto ended = [&words](const char* text) {
+    std::vector<std::int32_t> ids = words->encode(text);
+    ids.push_back(kEnd);
+    return ids;
+  };
+  EXPECT_EQ(seen, (std::multiset<std::pair<Index, std::vector<std::int32_t>>>{
+                      {0, ended("x")}, {0, ended("y z")}, {1, ended("x y")}}));
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(batches.report().kept, 2);
+  EXPECT_EQ(batches.report().text(),
+            "2 samples, 2 used\n  1 used without a reference that is empty or too long: " + file + ":1");
 }
 
 }  // namespace

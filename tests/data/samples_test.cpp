@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "heed/base/error.h"
+#include "heed/data/sample_files.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 
@@ -424,6 +425,48 @@ RC_GTEST_FIXTURE_PROP(SamplesTest, ACsvInQuotesComesBack, ()) {
     RC_ASSERT(sample.outputs[0] == "x" + target);
   }
   RC_ASSERT(!samples.next(sample));
+}
+
+// Lines of "target < source", a format that only this test knows.
+class Backwards final : public SampleFormat {
+ public:
+  bool next(FileLines& lines, SampleRecord& record) override {
+    std::string line;
+    if (!lines.next(line)) return false;
+    record.place = {lines.name(), lines.number()};
+    const std::size_t at = line.find(" < ");
+    if (at == std::string::npos) {
+      record.fault = "left out, without a <";
+    } else {
+      record.cells = {{line.substr(at + 3)}, {line.substr(0, at)}};
+    }
+    return true;
+  }
+};
+
+const RegisterSampleFormat backwards{
+    {.name = "backwards",
+     .description = "lines of target < source",
+     .knows = [](const std::string& path, const std::vector<SampleColumn>&) { return path.ends_with(".backwards"); },
+     .open =
+         [](const SampleFiles& files, const std::vector<SampleColumn>&) {
+           return records_in_turn(files.files, {}, std::make_unique<Backwards>());
+         }}};
+
+TEST_F(SamplesTest, AFormatRegistersItself) {
+  const std::string known = write("pairs.backwards", "y < x\nnothing\n"), named = write("pairs", "y < x\nnothing\n");
+  for (const SampleFiles& files :
+       {SampleFiles{.files = {known}}, SampleFiles{.files = {named}, .format = "backwards"}}) {
+    Samples samples(files, kPair);
+    Sample sample;
+    ASSERT_TRUE(samples.next(sample));
+    EXPECT_EQ(sample.inputs.at(0).text, "x");
+    EXPECT_EQ(sample.outputs, std::vector<std::string>{"y"});
+    EXPECT_FALSE(samples.next(sample));
+    EXPECT_EQ(samples.report().text(), "2 samples, 1 used\n  1 left out, without a <: " + files.files[0] + ":2");
+  }
+  const std::vector<std::string> names = sample_format_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), "backwards"), names.end());
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ TinyBundle tiny_of(const System& system) {
   const Job& job = job_named(system.job);
   TinyBundle tiny{.system = system.name};
   if (job.gives_label()) tiny.labels = {"one", "other"};
-  tiny.widths.assign(job.inputs.size(), 4);
   return tiny;
 }
 

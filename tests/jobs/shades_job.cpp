@@ -2,7 +2,7 @@
 // load it into the command itself (tests/cli/test_job_test.sh), to see that a job needs nothing else.
 //
 // It reads a grey image in Netpbm's PGM and says whether it is dark, light, or whatever else it was trained to say:
-//   x_j = mean of region j of a grid of 4 × 4,  h_j = tanh(w x_j + b)
+//   x_j = mean of region j of a grid of 4 × 4, less the mean of the training's images,  h_j = tanh(w x_j + b)
 //   α = softmax(q·h_j),  scores = V Σ_j α_j h_j + c
 // At first w and q are positive: it looks at what is light.
 
@@ -44,7 +44,7 @@ Value decode_pgm(std::string_view bytes, const std::string& name) {
   ++at;  // one white space
   require(plain || bytes.size() >= at + static_cast<std::size_t>(width * height), "{}: {} bytes are missing", name,
           static_cast<Index>(at) + width * height - static_cast<Index>(bytes.size()));
-  Value value{.text = {}, .numbers = Tensor(Shape{height, width, 1})};
+  Value value{.numbers = Tensor(Shape{height, width, 1})};
   for (Index i = 0; i < width * height; ++i) {
     const Index number = plain ? next_number(bytes, at, name) : static_cast<unsigned char>(bytes[at++]);
     require(number <= most, "{}: the number {} is above {}", name, number, most);
@@ -57,7 +57,25 @@ const RegisterKindDecoder binary{{Kind::image, {".pgm"}, "P5", decode_pgm}};
 const RegisterKindDecoder plain{{Kind::image, {".pgm"}, "P2", decode_pgm}};
 
 // The mean of each region: [16, 1].
-Featured regions_of(const Value& image) {
+class Regions final : public Sense {
+ public:
+  Index width() const override { return 1; }
+  Featured operator()(const Value& image) const override;
+  void learn(const Lesson& lesson) override {
+    double sum = 0;
+    Index images = 0;
+    for (Value image; lesson.next(image); ++images)
+      for (const Real mean : (*this)(image).features.values()) sum += static_cast<double>(mean) / (kGrid * kGrid);
+    mean_ = Tensor(Shape{1}, static_cast<Real>(sum / static_cast<double>(std::max<Index>(images, 1))));
+  }
+  std::vector<NamedTensor> knowledge() const override { return {{"mean", mean_}}; }
+  void recall(const GivenValues& given) override { mean_ = given("mean", Shape{1}); }
+
+ private:
+  Tensor mean_ = Tensor(Shape{1}, Real{0});
+};
+
+Featured Regions::operator()(const Value& image) const {
   const Index height = image.numbers.size(0), width = image.numbers.size(1);
   const Tensor numbers = image.numbers.contiguous();
   Featured featured{.features = Tensor(Shape{kGrid * kGrid, 1}), .rows = kGrid, .columns = kGrid};
@@ -69,7 +87,7 @@ Featured regions_of(const Value& image) {
       for (Index y = top; y < bottom; ++y)
         for (Index x = left; x < right; ++x) sum += static_cast<double>(numbers.data()[y * width + x]);
       featured.features.data()[row * kGrid + column] =
-          static_cast<Real>(sum / static_cast<double>((bottom - top) * (right - left)));
+          static_cast<Real>(sum / static_cast<double>((bottom - top) * (right - left))) - mean_.item();
     }
   return featured;
 }
@@ -116,13 +134,15 @@ const RegisterSystem system{
      .presets = {"paper", "small"},
      .config = [](const std::string&) { return std::make_unique<ShadesConfig>(); },
      .make = make_model<Shades, ShadesConfig>,
-     .training = {{"label-smoothing", "0"}, {"learning-rate", "0.02"}, {"schedule", "constant"}}}};
+     .training = {{"label-smoothing", "0"}, {"learning-rate", "0.02"}, {"schedule", "constant"}},
+     .also = {},
+     .sense = [](const Config&, std::size_t) { return std::make_unique<Regions>(); }}};
 
 const RegisterJob job{{.name = "shading",
                        .verb = "shade",
                        .spellings = {"shadow"},
                        .summary = "Say how dark images are",
-                       .inputs = {{.name = "image", .kind = Kind::image, .help = "images", .features = regions_of}},
+                       .inputs = {{.name = "image", .kind = Kind::image, .help = "images"}},
                        .output = {.name = "label", .kind = Kind::label, .help = "their labels"},
                        .columns = {"label", "image"},
                        .metrics = {accuracy_metric(), macro_f1_metric(), micro_f1_metric()},

@@ -112,6 +112,41 @@ TEST_F(TestOnlyJobTest, LearnsWhatItIsShown) {
   EXPECT_FALSE(quality.alignment);
 }
 
+TEST_F(TestOnlyJobTest, WhatItsSenseLearntIsInTheFolder) {
+  double sum = 0;
+  for (Index i = 0; i < kImages; ++i) {
+    const Value image = read_value(Kind::image, file(fmt::format("train{}.pgm", i)));
+    for (const Real number : image.numbers.values()) sum += static_cast<double>(number) / (kSide * kSide);
+  }
+  const Runner model = runner();
+  const std::vector<NamedTensor> known = model.bundle().codes.senses.front()->knowledge();
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].name, "mean");
+  EXPECT_NEAR(known[0].tensor.item(), sum / kImages, 1e-5);
+  EXPECT_GT(known[0].tensor.item(), 0.2);
+}
+
+TEST_F(TestOnlyJobTest, AnImageThatCannotBeReadIsCountedInTrainingAndAnErrorInRunning) {
+  write_file(file("broken.pgm"), "P5 8 8 255\nabc");
+  write_file(file("some.tsv"), "black\ttrain0.pgm\ndusk\tbroken.pgm\nlamp\ttrain2.pgm\nlamp\tmissing.pgm\n");
+  std::string said;
+  train_model(plan_training({{"model", "shades", ""},
+                             {"data", file("some.tsv"), ""},
+                             {"output", file("some"), ""},
+                             {"steps", "1", ""},
+                             {"threads", "1", ""},
+                             {"shards", "1", ""}}),
+              false, [&said](const std::string& line) { said += line + "\n"; });
+  EXPECT_NE(said.find(fmt::format("4 samples, 2 used\n  1 left out, cannot be read: {0}:4 ({1})", file("some.tsv"),
+                                  file("missing.pgm"))),
+            std::string::npos)
+      << said;
+  Runner model = runner();
+  const std::string broken = file("broken.pgm");
+  EXPECT_EQ(message_of([&] { model.run(std::vector{Sample{.inputs = {open_value(Kind::image, broken)}}}); }),
+            broken + ": 61 bytes are missing");
+}
+
 TEST_F(TestOnlyJobTest, ALabelThatTheModelDoesNotKnowIsRefusedOrWrong) {
   write_file(file("more.tsv"), "black\ttest0.pgm\ndusk\ttest1.pgm\nlamb\ttest2.pgm\nlamp\ttest2.pgm\n");
   Runner model = runner();

@@ -35,10 +35,8 @@ Bundle make_tiny(const TinyBundle& tiny) {
   for (const JobSide& side : job.inputs) codes.inputs.push_back(vocabulary_of(side));
   codes.output = vocabulary_of(job.output);
   codes.labels = tiny.labels;
-  std::vector<Index> widths = tiny.widths;
-  widths.resize(job.inputs.size());
   Bundle bundle =
-      make_bundle(job, system, tiny_config({tiny.system, tiny.settings}, kWidth), std::move(codes), widths, tiny.seed);
+      make_bundle(job, system, tiny_config({tiny.system, tiny.settings}, kWidth), std::move(codes), tiny.seed);
   if (tiny.deviation > 0) randomise(*bundle.parameters, tiny.seed, tiny.deviation);
   return bundle;
 }

@@ -19,7 +19,6 @@ struct TinyBundle {
       "the cat sleeps near the old house\nwe walk to the house of cats\nthe größe of 猫 and the river bank\n"};
   bool subwords = false;
   std::vector<std::string> labels = {};  // of a job that gives one
-  std::vector<Index> widths = {};        // of the job's inputs, where one has no vocabulary
   double deviation = 0.4;                // of all weights; 0: as they are at the beginning of a training
   std::uint64_t seed = 5;
 };

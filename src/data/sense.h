@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "heed/data/sample.h"
+#include "heed/nn/parameters.h"
+#include "heed/tensor/named_tensor.h"
+
+namespace heed {
+
+// An input that is not text as a model reads it.
+struct Featured {
+  Tensor features;              // [length, width]
+  Index rows = 0, columns = 0;  // of an image: the grid whose regions they are, row by row
+  double frame_seconds = 0;     // of a sound: from one frame to the next
+  std::string preview = {};     // of an image: a small one as a data: URL; may be empty
+};
+
+// How a system takes in what is not text: regions of an image, frames of a sound. What a vocabulary is to texts.
+class Sense {
+ public:
+  virtual ~Sense() = default;
+
+  virtual Index width() const = 0;
+  // Of a value that is decoded. Many threads may call it. What cannot be taken in is an Error.
+  virtual Featured operator()(const Value& value) const = 0;
+
+  // What there is to learn from when a training begins.
+  struct Lesson {
+    std::vector<NamedTensor> weights = {};  // ready-made ones, of the file that the user names; may be empty
+    std::function<bool(Value&)> next = {};  // the next input of the training, decoded; false after the last one
+  };
+  virtual void learn(const Lesson&) {}
+  // What it knows beyond its configuration. A model folder keeps it, and gives it back before the sense is used.
+  virtual std::vector<NamedTensor> knowledge() const { return {}; }
+  virtual void recall(const GivenValues&) {}
+};
+
+}  // namespace heed
