@@ -345,16 +345,22 @@ TEST_F(SamplesTest, ImagesAreReadFromTheFolderOfTheList) {
                   columns);
   Sample sample;
   ASSERT_TRUE(samples.next(sample));
-  EXPECT_EQ(sample.inputs[0].numbers.shape(), (Shape{3, 2, 1}));
+  EXPECT_FALSE(sample.inputs[0].numbers);  // opened, not decoded
+  EXPECT_EQ(decoded(Kind::image, sample.inputs[0]).numbers.shape(), (Shape{3, 2, 1}));
   EXPECT_EQ(sample.inputs[0].text, path("list/photos/good.test"));
   EXPECT_EQ(sample.inputs[1].text, "what");
+  for (const char* wrong : {"damaged.test: it has 15 bytes", "unknown.test: it is no image that can be read here"}) {
+    ASSERT_TRUE(samples.next(sample));
+    EXPECT_EQ(message_of([&] { decoded(Kind::image, sample.inputs[0]); }), path("list/photos/") + wrong);
+  }
   ASSERT_TRUE(samples.next(sample));
   EXPECT_EQ(samples.number(), 5);
   EXPECT_EQ(sample.outputs, Lines{"dog"});
   EXPECT_FALSE(samples.next(sample));
-  EXPECT_EQ(report_of(samples),
-            "6 samples, 2 used\n  3 left out, cannot be read: list/all.tsv:2, list/all.tsv:3, list/all.tsv:4\n  1 left "
-            "out, a side is empty: list/all.tsv:5");
+  EXPECT_EQ(
+      report_of(samples),
+      "6 samples, 4 used\n  1 left out, cannot be read: list/all.tsv:2 (list/photos/missing.test)\n  1 left out, a "
+      "side is empty: list/all.tsv:5");
 }
 
 TEST_F(SamplesTest, TheStandardInputIsReadOnceAndItsFormatSeen) {

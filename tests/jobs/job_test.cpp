@@ -36,7 +36,8 @@ TEST(Jobs, EveryOneIsWhole) {
     EXPECT_TRUE(is_text(job.output.kind) || job.gives_label());
     for (const JobSide& input : job.inputs) {
       EXPECT_NE(input.kind, Kind::label);
-      EXPECT_EQ(static_cast<bool>(input.features), !is_text(input.kind)) << input.name;
+      for (const System* system : systems_of(job))
+        EXPECT_TRUE(is_text(input.kind) || system->sense) << system->name << " " << input.name;
     }
     EXPECT_EQ(job.sides().size(), job.inputs.size() + 1);
     EXPECT_EQ(job.sides().back(), &job.output);

@@ -137,8 +137,10 @@ TEST_F(TestOnlyJobTest, AnImageThatCannotBeReadIsCountedInTrainingAndAnErrorInRu
                              {"threads", "1", ""},
                              {"shards", "1", ""}}),
               false, [&said](const std::string& line) { said += line + "\n"; });
-  EXPECT_NE(said.find(fmt::format("4 samples, 2 used\n  1 left out, cannot be read: {0}:4 ({1})", file("some.tsv"),
-                                  file("missing.pgm"))),
+  const std::string list = file("some.tsv");
+  EXPECT_NE(said.find(fmt::format("4 samples, 2 used\n  2 left out, cannot be read: {}:4 ({}), {}:2 ({}: 61 bytes are "
+                                  "missing)",
+                                  list, file("missing.pgm"), list, file("broken.pgm"))),
             std::string::npos)
       << said;
   Runner model = runner();
@@ -280,7 +282,7 @@ TEST_F(TestOnlyJobTest, ALampIsSeenWhereItIs) {
   for (const Sample& sample : test_set().samples) {
     if (sample.outputs.front() != "lamp") continue;
     const Trace trace = model.explain(std::vector<Sample>{{.inputs = sample.inputs}}).front();
-    const Tensor features = job_named("shading").inputs.front().features(sample.inputs.front()).features;
+    const Tensor features = model.bundle().sense_input(0, sample.inputs.front()).features;
     const auto most = [](const Tensor& x) {
       return std::max_element(x.values().begin(), x.values().end()) - x.values().begin();
     };

@@ -29,15 +29,19 @@ Value decode_regions(std::string_view bytes, const std::string&) {
 const RegisterKindDecoder region_decoder{
     {.kind = Kind::image, .endings = {}, .beginning = std::string(kMark), .decode = decode_regions}};
 
-Featured features_of(const Value& value) {
-  return {.features = value.numbers, .rows = 1, .columns = value.numbers.size(0)};
-}
+class Regions final : public Sense {
+ public:
+  Index width() const override { return 1; }
+  Featured operator()(const Value& value) const override {
+    return {.features = value.numbers, .rows = 1, .columns = value.numbers.size(0)};
+  }
+};
 
 const Job& comparing() {
   static const Job job{.name = "comparing",
                        .verb = "compare",
                        .summary = "",
-                       .inputs = {{.name = "text"}, {.name = "image", .kind = Kind::image, .features = features_of}},
+                       .inputs = {{.name = "text"}, {.name = "image", .kind = Kind::image}},
                        .output = {.name = "longer", .kind = Kind::label},
                        .columns = {},
                        .system = ""};
@@ -73,8 +77,10 @@ class ChooserWork : public testing::Test {
     bundle->job = &comparing(), bundle->system = &system_;
     bundle->config = std::make_unique<NoConfig>();
     bundle->config->inputs = {0, 1};
-    bundle->codes = {
-        {train_words(std::vector{(folder.path() / "words").string()}, {}), nullptr}, nullptr, {"text", "image"}};
+    bundle->codes = {.inputs = {train_words(std::vector{(folder.path() / "words").string()}, {}), nullptr},
+                     .senses = {nullptr, std::make_shared<Regions>()},
+                     .output = nullptr,
+                     .labels = {"text", "image"}};
     bundle->parameters = std::make_unique<Parameters>();
     auto model = std::make_unique<Comparer>();
     bundle->chooser = model.get(), bundle->model = std::move(model);
