@@ -6,7 +6,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
-#include "heed/serve/base64.h"
+#include "heed/base/base64.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/serve/base64.h"
+#include "heed/base/base64.h"
 #include "heed/serve/run_work.h"
 
 namespace heed {

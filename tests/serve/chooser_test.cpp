@@ -5,7 +5,7 @@
 
 #include "heed/data/words.h"
 #include "heed/serve/answers.h"
-#include "heed/serve/base64.h"
+#include "heed/base/base64.h"
 #include "heed/serve/work.h"
 #include "serve/heard.h"
 #include "support/messages.h"

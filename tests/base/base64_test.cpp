@@ -1,4 +1,4 @@
-#include "heed/serve/base64.h"
+#include "heed/base/base64.h"
 
 #include <gtest/gtest.h>
 
