@@ -26,6 +26,10 @@ class Sense {
   virtual Index width() const = 0;
   // Of a value that is decoded. Many threads may call it. What cannot be taken in is an Error.
   virtual Featured operator()(const Value& value) const = 0;
+  // The same of any value of the kind, which is decoded only if that is needed.
+  virtual Featured sensed(Kind kind, const Value& value) const { return (*this)(decoded(kind, value)); }
+  // Whether features cost much to make and stay the same for all of a training, so that it keeps them in a file.
+  virtual bool worth_keeping() const { return false; }
 
   // What there is to learn from when a training begins.
   struct Lesson {

@@ -127,7 +127,7 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
 
 Featured Bundle::sense_input(std::size_t input, const Value& value) const {
   try {
-    Featured sensed = (*codes.senses[input])(decoded(job->inputs[input].kind, value));
+    Featured sensed = codes.senses[input]->sensed(job->inputs[input].kind, value);
     const Index width = config->inputs[input];
     require(sensed.features.rank() == 2 && sensed.features.size(1) == width,
             "{}: its features {} are not those that the model reads, {} wide", value.text, sensed.features.shape(),
