@@ -53,7 +53,11 @@ Value read_value(Kind kind, const std::string& text_or_path) { return decoded(ki
 
 Value open_value(Kind kind, const std::string& text_or_path) {
   if (is_text(kind)) return {.text = text_or_path};
-  return {.text = text_or_path, .bytes = std::make_shared<const std::string>(read_file(text_or_path, kLargestFile))};
+  const auto reader = std::find_if(registry().begin(), registry().end(),
+                                   [kind](const KindDecoder& decoder) { return decoder.kind == kind && decoder.read; });
+  return {.text = text_or_path,
+          .bytes = std::make_shared<const std::string>(
+              reader != registry().end() ? reader->read(text_or_path) : read_file(text_or_path, kLargestFile))};
 }
 
 Value decoded(Kind kind, const Value& value) {

@@ -41,6 +41,8 @@ struct KindDecoder {
   std::vector<std::string> endings;  // of file names: ".jpg", ".png"
   std::string beginning;             // of the bytes; empty: any
   Value (*decode)(std::string_view bytes, const std::string& name);
+  // The bytes of that name, of a kind whose names say more than a path; nothing: those of the file.
+  std::string (*read)(const std::string& name) = nullptr;
 };
 struct RegisterKindDecoder {
   explicit RegisterKindDecoder(KindDecoder decoder);

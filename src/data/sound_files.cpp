@@ -165,11 +165,12 @@ bool parse_time(std::string_view text, std::optional<double>& time) {
   return fault == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0;
 }
 
-const RegisterKindDecoder sounds{
+const RegisterKindDecoder sound_decoder{
     {Kind::sound,
      {".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph", ".npy", ".mfc", ".ark"},
      "",
-     decode_sound}};
+     decode_sound,
+     read_sound}};
 
 }  // namespace
 

@@ -237,20 +237,20 @@ std::unique_ptr<SampleRecords> open_folders(const SampleFiles& files, const std:
   return std::make_unique<FolderRecords>(files.files, require_speech(columns, format), list);
 }
 
-const RegisterSampleFormat kaldi{{.name = "kaldi",
-                                  .description = "folders of Kaldi: text with wav.scp (and segments) or feats.scp",
-                                  .knows =
-                                      [](const std::string& path, const std::vector<SampleColumn>& columns) {
-                                        const fs::path folder(path);
-                                        return speech_columns(columns) &&
-                                               (fs::exists(folder / "wav.scp") || fs::exists(folder / "feats.scp"));
-                                      },
-                                  .open =
-                                      [](const SampleFiles& files, const std::vector<SampleColumn>& columns) {
-                                        return open_folders<kaldi_utterances>(files, columns, "kaldi");
-                                      }}};
+const RegisterSampleFormat kaldi_format{
+    {.name = "kaldi",
+     .description = "folders of Kaldi: text with wav.scp (and segments) or feats.scp",
+     .knows =
+         [](const std::string& path, const std::vector<SampleColumn>& columns) {
+           const fs::path folder(path);
+           return speech_columns(columns) && (fs::exists(folder / "wav.scp") || fs::exists(folder / "feats.scp"));
+         },
+     .open =
+         [](const SampleFiles& files, const std::vector<SampleColumn>& columns) {
+           return open_folders<kaldi_utterances>(files, columns, "kaldi");
+         }}};
 
-const RegisterSampleFormat librispeech{
+const RegisterSampleFormat librispeech_format{
     {.name = "librispeech",
      .description = "folders of sounds with .trans.txt files",
      .knows =
@@ -266,7 +266,7 @@ const RegisterSampleFormat librispeech{
            return open_folders<librispeech_utterances>(files, columns, "librispeech");
          }}};
 
-const RegisterSampleFormat nemo{
+const RegisterSampleFormat nemo_format{
     {.name = "nemo",
      .description = "JSON lines of NeMo: audio_filepath, text, offset, duration",
      .knows =
