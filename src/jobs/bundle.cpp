@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
 #include "heed/data/sentences.h"
@@ -12,8 +12,6 @@
 
 namespace heed {
 namespace {
-
-constexpr std::size_t kLargestNotes = std::size_t{16} << 20;
 
 std::string size_name(const JobSide& side) {
   return side.name + (is_text(side.kind) ? "-vocabulary" : side.kind == Kind::label ? "-count" : "-width");
@@ -84,7 +82,7 @@ std::vector<std::string> load_labels(const ModelFolder& folder, const Job& job, 
 void read_notes(const ModelFolder& folder, Bundle& bundle) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder.training(), ignored)) return;
-  const auto json = nlohmann::json::parse(read_file(folder.training(), kLargestNotes), nullptr, false);
+  const auto json = read_json_file(folder.training());
   if (!json.is_object()) return;
   if (const auto example = json.find("example"); example != json.end() && example->is_array())
     for (const auto& text : *example)
@@ -202,6 +200,7 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
 }
 
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed) {
+  folder.verify(weights == FolderWeights::trained ? ModelFolder::Verify::without_tensors : ModelFolder::Verify::all);
   Bundle bundle;
   bundle.job = &job_named(folder.job());
   bundle.system = &system_named(folder.model());
@@ -218,7 +217,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   else
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
-  if (weights == FolderWeights::trained) {
+  if (weights != FolderWeights::fresh) {
     const ParametersFile stored = folder.stored_weights();
     make_model(bundle, seed, stored);
     stored.require_no_others(*bundle.parameters);

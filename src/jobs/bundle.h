@@ -50,9 +50,10 @@ std::unique_ptr<Sense> make_sense(const Job& job, const System& system, const Co
 // Its folder: configuration, vocabularies, labels and what its senses know, and the other files given.
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
                           std::vector<ModelFolder::File> others, bool replace);
-// From a folder: with the trained weights, to be run; or with those of its checkpoint, or drawn anew before there is
-// one, to be trained. A vocabulary of another size than the model's is an Error.
-enum class FolderWeights { trained, fresh };
+// From a folder: with the trained weights, to be run; the same after all of its files were read and are what was
+// written; or with those of its checkpoint, or drawn anew before there is one, to be trained, verified as well. A
+// vocabulary of another size than the model's is an Error.
+enum class FolderWeights { trained, verified, fresh };
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
 
 // Where each sentence of a text ends among its pieces, which stand at `places`: each end is larger than the one before,

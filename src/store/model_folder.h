@@ -7,6 +7,8 @@
 
 #include "heed/base/fields.h"
 #include "heed/nn/parameters.h"
+#include "heed/store/checkpoint.h"
+#include "heed/store/folder_digests.h"
 #include "heed/store/parameters_file.h"
 
 namespace heed {
@@ -16,7 +18,9 @@ namespace heed {
 //   source.spm, ...         what turns text into ids, named by its maker
 //   model.safetensors       the best weights so far
 //   training.json           how it was made, and its scores
+//   data.json               what it was trained on (jobs/training_data.h)
 //   checkpoint/             where training stands; train.jsonl, curve.svg: its log
+//   digests.json            what the files above it hold, but for the log and its picture (store/folder_digests.h)
 // Nothing in it is executed.
 //
 // A process may be killed at any moment. The configuration and the vocabularies are written into a new folder that
@@ -56,7 +60,15 @@ class ModelFolder {
 
   bool has_weights() const { return std::filesystem::exists(weights()); }
   bool has_checkpoint() const { return std::filesystem::exists(checkpoint()); }
+  // These replace a file and its digest.
   void save_weights(const Parameters& parameters) const;
+  void save_checkpoint(const Checkpoint& checkpoint) const;
+  void save_text(const std::string& name, const std::string& text) const;
+  // An Error names a file that is not what was written, as far as digests are there. Weights and checkpoints, which are
+  // mapped and read when they are used, are looked at on request only: reading them takes longer than a start.
+  enum class Verify { without_tensors, all };
+  void verify(Verify what) const;
+  FolderDigests digests() const { return FolderDigests(path_); }
   // For the parameters of a model. An Error that says so if training has not come so far.
   ParametersFile stored_weights() const;
   // Removes what killed processes left half written. Only while nobody else writes there.

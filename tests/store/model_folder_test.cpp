@@ -108,6 +108,8 @@ TEST_F(ModelFolderTest, SaysWhatIsWrong) {
   with("\"width\": 12", "\"width\": 1.5");
   EXPECT_EQ(opening(), file + ": width must be a whole number, not '1.5'");
   put("config.json", good.substr(0, good.size() / 2));
+  EXPECT_TRUE(opening().starts_with(file + ": it is not valid JSON at byte ")) << opening();
+  put("config.json", "[]");
   EXPECT_EQ(opening(), file + ": it is damaged, or not the configuration of a model");
   fs::remove(path_ / "config.json");
   EXPECT_EQ(opening(), path_.string() + ": it is not a model folder: config.json is missing");
