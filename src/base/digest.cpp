@@ -85,7 +85,30 @@ std::string Digest::text() const {
 
 std::string digest_of_file(const std::filesystem::path& path) { return state_of_file(path, true).digest; }
 
+namespace {
+
+FileState state_of_folder(const std::filesystem::path& path, bool whole) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  FileState state{.sampled = !whole};
+  Digest digest;
+  for (const std::filesystem::path& file : files) {
+    const std::uint64_t bytes = std::filesystem::file_size(file);
+    state.bytes += bytes;
+    const std::string line =
+        fmt::format("{} {} {}\n", file.lexically_relative(path).string(), bytes, whole ? digest_of_file(file) : "");
+    digest.add(std::as_bytes(std::span(line)));
+  }
+  state.digest = digest.text();
+  return state;
+}
+
+}  // namespace
+
 FileState state_of_file(const std::filesystem::path& path, bool whole) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) return state_of_folder(path, whole);
   OpenFile file(path);
   FileState state;
   state.bytes = static_cast<std::uint64_t>(file.status().st_size);

@@ -41,7 +41,7 @@ class JsonLines final : public SampleFormat {
  private:
   // Gives the fault, or nothing.
   std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells) const {
-    if (!valid_utf8(line)) return "left out, not UTF-8";
+    if (!valid_utf8(line)) return SampleReport::kNotUtf8;
     if (nests_too_deep(line)) return fmt::format("left out, nested deeper than {}", kDeepestJson);
     Json object;
     try {

@@ -184,7 +184,7 @@ Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config>
 }
 
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
-                          std::vector<ModelFolder::File> others, bool replace) {
+                          std::vector<ModelFolder::File> others, bool replace, const ModelFolder::Prepare& prepare) {
   const Job& job = *bundle.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (const auto& vocabulary = bundle.codes.inputs[i])
@@ -196,11 +196,15 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (const std::vector<NamedTensor> known = knowledge_of(bundle.codes.senses[i].get()); !known.empty())
       others.push_back({sense_file(job.inputs[i]), safetensors_bytes(sense_file(job.inputs[i]), known)});
-  return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace);
+  return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace,
+                             prepare);
 }
 
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed) {
-  folder.verify(weights == FolderWeights::trained ? ModelFolder::Verify::without_tensors : ModelFolder::Verify::all);
+  using Verify = ModelFolder::Verify;
+  folder.verify(weights == FolderWeights::trained    ? Verify::without_tensors
+                : weights == FolderWeights::verified ? Verify::model
+                                                     : Verify::all);
   Bundle bundle;
   bundle.job = &job_named(folder.job());
   bundle.system = &system_named(folder.model());

@@ -44,7 +44,7 @@ std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, con
 
 // The texts of one side.
 TrainingText text_of(const Training& training, const Training::Side& side) {
-  if (!side.files.empty()) return {parse_list(side.files)};
+  if (!side.files.empty()) return {parse_list(side.files), training.allow_bad_lines};
   return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
 }
 
@@ -298,11 +298,12 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   JobTask task(bundle, training);
   say_what_was_found(task, say);
   require_free_folder(training.output, replace);  // reading the data may have taken minutes
+  std::optional<FolderLock> lock;
   const ModelFolder folder = create_folder(
       training.output, bundle,
-      {{"training.json", training_text(training, task.example(), Json::object())}, {kDataFile, data.json()}}, replace);
-  const FolderLock lock(folder.path());
-  say_how_it_is_locked(lock, folder.path(), say);
+      {{"training.json", training_text(training, task.example(), Json::object())}, {kDataFile, data.json()}}, replace,
+      [&lock](const std::filesystem::path& path) { lock.emplace(path); });
+  say_how_it_is_locked(*lock, folder.path(), say);
   say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
   return run(folder, bundle, training, task, say);
 }

@@ -221,6 +221,7 @@ std::vector<Training::FilesOfOption> Training::files() const {
   }
   all.push_back({"alignments", parse_list(alignments)});
   all.push_back({"vectors", parse_list(vectors)});
+  all.push_back({"encoder-weights", parse_list(encoder)});
   return all;
 }
 
@@ -231,6 +232,7 @@ namespace {
 // Sets of files, one for each column of the job: a.en a.de b.en b.de.
 SampleFiles files_of(const Training& training, const std::string& tables, std::string Training::Side::*lines) {
   SampleFiles files;
+  files.allow_bad_lines = training.allow_bad_lines;
   if (!tables.empty()) {
     files.files = parse_list(tables);
     files.format = training.format;

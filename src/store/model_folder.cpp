@@ -14,6 +14,7 @@
 #include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/store/fields_file.h"
+#include "heed/store/folder_lock.h"
 
 namespace heed {
 namespace {
@@ -51,12 +52,21 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   const fs::path& path() const { return path_; }
 
-  // Takes the place of `target`. What was there goes away with this object.
-  void move_to(const fs::path& target) const {
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return;
+  // Takes the place of `target`. What was there goes away with this object; without `replace` there must be nothing.
+  void move_to(const fs::path& target, bool replace) const {
+    const auto exchange = [&] {
+      return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
+    };
+    if (replace && exchange()) {
+      const std::string holder = FolderLock::holder(path_);  // since a moment ago, or it would have been seen before
+      if (!holder.empty()) exchange();
+      return require(holder.empty(), "{}: it is in use by another training: {}", target.string(), holder);
+    }
     if (::rename(path_.c_str(), target.c_str()) == 0) return;  // nothing there, or an empty folder
     // A file system that cannot exchange names: the old folder steps aside.
     const int reason = errno;
+    require(replace, "{}: there is something already, which was not there before: {}", target.string(),
+            std::generic_category().message(reason));
     fs::path aside = path_;
     aside += ".old";
     require(::rename(target.c_str(), aside.c_str()) == 0 && ::rename(path_.c_str(), target.c_str()) == 0,
@@ -101,7 +111,7 @@ bool is_model_folder(const fs::path& path) {
 }
 
 ModelFolder ModelFolder::create(const fs::path& given, const Names& names, const VisitFields& config,
-                                const std::vector<File>& files, bool replace) {
+                                const std::vector<File>& files, bool replace, const Prepare& prepare) {
   const fs::path path = without_slash(given);
   require_free(path, replace);
   const NewFolder folder(path);
@@ -117,7 +127,8 @@ ModelFolder ModelFolder::create(const fs::path& given, const Names& names, const
   }
   FolderDigests(folder.path()).begin(written);
   fs::create_directory(folder.path() / "checkpoint");
-  folder.move_to(path);
+  if (prepare) prepare(folder.path());
+  folder.move_to(path, replace);
   return ModelFolder(path);
 }
 
@@ -189,7 +200,9 @@ void ModelFolder::save_text(const std::string& name, const std::string& text) co
 
 void ModelFolder::verify(Verify what) const {
   for (const std::string& name : digests().names())
-    if (what == Verify::all || !name.ends_with(".safetensors")) digests().check(name);
+    if (what == Verify::all || !name.ends_with(".safetensors") ||
+        (what == Verify::model && !name.starts_with("checkpoint/")))
+      digests().check(name);
 }
 
 ParametersFile ModelFolder::stored_weights() const {

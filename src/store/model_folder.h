@@ -37,10 +37,12 @@ class ModelFolder {
     std::string model;
     std::string job = {};  // what it is for; older folders do not say it
   };
-  // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder, which
-  // then gives way in one moment.
+  // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder that
+  // no training holds, which then gives way in one moment. `prepare` is given the folder while it has another name yet:
+  // a lock that is taken there is held from the first moment on.
+  using Prepare = std::function<void(const std::filesystem::path&)>;
   static ModelFolder create(const std::filesystem::path& path, const Names& names, const VisitFields& config,
-                            const std::vector<File>& files, bool replace);
+                            const std::vector<File>& files, bool replace, const Prepare& prepare = {});
   // An Error names the file that is missing, damaged or of another version.
   explicit ModelFolder(const std::filesystem::path& path);
 
@@ -64,9 +66,10 @@ class ModelFolder {
   void save_weights(const Parameters& parameters) const;
   void save_checkpoint(const Checkpoint& checkpoint) const;
   void save_text(const std::string& name, const std::string& text) const;
-  // An Error names a file that is not what was written, as far as digests are there. Weights and checkpoints, which are
-  // mapped and read when they are used, are looked at on request only: reading them takes longer than a start.
-  enum class Verify { without_tensors, all };
+  // An Error names a file that is not what was written, as far as digests are there. Weights, which are mapped and read
+  // when they are used, are looked at on request only: reading them takes longer than a start. Only who goes on with a
+  // training needs the checkpoint.
+  enum class Verify { without_tensors, model, all };
   void verify(Verify what) const;
   FolderDigests digests() const { return FolderDigests(path_); }
   // For the parameters of a model. An Error that says so if training has not come so far.
