@@ -116,6 +116,7 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_through(std::span<const std::byte> bytes) {
+  digest_.add(bytes);
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -128,7 +129,7 @@ void AtomicFile::write_through(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(const BeforeRename& before) {
   require(descriptor_ >= 0, "{}: nothing can be written after commit or a failure", path_.string());
   flush();
   const auto give_up = [this](const char* what) {
@@ -141,6 +142,7 @@ void AtomicFile::commit() {
   descriptor_ = -1;
   // Closed whatever the answer; over a network this may be where a write fails.
   if (::close(descriptor) != 0) give_up("cannot close it");
+  if (before) before(digest_.text());
   if (::rename(partial_.c_str(), target_.c_str()) != 0) give_up("cannot rename the finished file to it");
   partial_.clear();
   sync_folder(path_, target_);

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "heed/base/digest.h"
 
 namespace heed {
 
@@ -23,8 +26,10 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  // Puts everything on the disk, then renames. Nothing can be written afterwards.
-  void commit();
+  // Puts everything on the disk, then renames. Nothing can be written afterwards. `before` is told the digest of all
+  // that was written when nothing but the rename is left to be done; what it throws leaves the older file.
+  using BeforeRename = std::function<void(const std::string& digest)>;
+  void commit(const BeforeRename& before = {});
 
  private:
   void write_through(std::span<const std::byte> bytes);
@@ -33,6 +38,7 @@ class AtomicFile {
 
   std::filesystem::path path_, target_, partial_;  // as given; with links followed; while writing
   std::vector<std::byte> waiting_;                 // small writes, gathered
+  Digest digest_;
   int descriptor_ = -1;
 };
 

@@ -10,6 +10,7 @@
 #include "heed/cli/trace_view.h"
 #include "heed/data/text_file.h"
 #include "heed/jobs/runner.h"
+#include "heed/trace/trace_json.h"
 
 namespace heed::cli {
 namespace {
@@ -45,6 +46,7 @@ void check(ExplainCommand& command) {
   require(command.options.run.search.options.beam >= 1, "--beam: it must be at least 1, not {}",
           command.options.run.search.options.beam);
   require(!command.view.pictures() || typed, "--svg, --png and --html are of one text");
+  if (command.view.json || !command.view.html.empty()) command.options.most_weights = kMostTraceWeights;
   command.options.attentions = command.view.needs_attentions() || !command.gold.empty();
 }
 

@@ -10,6 +10,21 @@
 namespace heed::cli {
 namespace {
 
+// Every file of the folder and whether it is what was written; the program ends with 1 if one is not.
+void verify(const std::string& path) {
+  bool intact = true;
+  for (const FolderDigests::Finding& file : ModelFolder(path).digests().findings()) {
+    const char* state = !file.listed ? file.name.ends_with(".partial") ? "left behind half written; nothing reads it"
+                                                                       : "without a digest"
+                        : !file.fault.empty() ? file.fault.c_str()
+                        : file.unfinished     ? "intact; its replacement was not finished"
+                                              : "intact";
+    fmt::print("{:<34} {}\n", file.name, state);
+    intact = intact && file.fault.empty();
+  }
+  if (!intact) throw Exit{1};
+}
+
 void run(const std::string& path) {
   const ModelFolder folder(path);
   const Bundle bundle = load_bundle(folder, folder.has_weights() ? FolderWeights::trained : FolderWeights::fresh);
@@ -38,9 +53,11 @@ void run(const std::string& path) {
 void add_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand("info", "Show what is in a model folder");
   const auto path = std::make_shared<std::string>();
+  const auto verifies = std::make_shared<bool>(false);
   command->add_option("model", *path, "Model folder")->required();
-  command->footer("Example:\n  heed info my-model");
-  command->callback([path] { run(*path); });
+  command->add_flag("--verify", *verifies, "Read every file and compare it with the digest it was written with");
+  command->footer("Examples:\n  heed info my-model\n  heed info my-model --verify");
+  command->callback([path, verifies] { *verifies ? verify(*path) : run(*path); });
 }
 
 }  // namespace heed::cli

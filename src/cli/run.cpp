@@ -22,7 +22,7 @@ struct RunCommand {
   std::string input, output = "-", search = "beam", alignment;
   Index best = 1, chunk = 0;
   int threads = 0;
-  bool n_best = false, scores = false, draw = false, prefix = false, json = false;
+  bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false;
   RunOptions options;
 };
 
@@ -191,9 +191,12 @@ void run(RunCommand command, const Job* expected) {
   limit_threads(command.threads);
   const std::vector<std::filesystem::path> folders(command.models.begin(), command.models.end());
   std::optional<Progress> progress;
-  Runner runner(folders, command.threads, [&](const std::string& line) {
-    progress ? progress->note("warning: " + line) : fmt::print(stderr, "warning: {}\n", line);
-  });
+  Runner runner(
+      folders, command.threads,
+      [&](const std::string& line) {
+        progress ? progress->note("warning: " + line) : fmt::print(stderr, "warning: {}\n", line);
+      },
+      command.verify ? FolderWeights::verified : FolderWeights::trained);
   const Job& job = runner.job();
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
@@ -305,6 +308,7 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
   command->add_option("--chunk", options->chunk, "Inputs read before the work begins (0: 1000, or 1 if they are typed)")
       ->capture_default_str();
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
+  command->add_flag("--verify", options->verify, "Read the whole model first and compare it with its digests");
   command->footer(job != nullptr ? examples_of(*job) : "Example:\n  heed run my-model inputs --json");
   command->callback([options, job] { run(*options, job); });
 }

@@ -17,6 +17,8 @@ void SampleFlags::add_tables(CLI::App& command) {
       "--format", format,
       fmt::format("Format of --data: {} (default: seen from the file)", fmt::join(sample_format_names(), ", ")));
   command.add_option("--columns", columns, "Names of the columns of --data in order, separated by commas");
+  command.add_flag("--allow-bad-lines", allow_bad_lines,
+                   "Go on with files of unequal length, or of which more than 5 % of the samples cannot be used");
 }
 
 void SampleFlags::add_lines(CLI::App& command, const std::string& prefix) {
@@ -37,6 +39,7 @@ void SampleFlags::add_lines(CLI::App& command, const std::string& prefix) {
 SampleFiles SampleFlags::files(const Job& job) const {
   require(data.empty() || lines.empty(), "--data: it takes the place of files of lines");
   SampleFiles files;
+  files.allow_bad_lines = allow_bad_lines;
   if (!data.empty()) {
     files.files = parse_list(data);
     files.format = format;

@@ -43,7 +43,6 @@ void run(const ScoreOptions& options) {
                    perplexity(score.log_probability, score.words));
     }
   }
-  samples.report().require_paired();
   require(samples.report().left_out() == 0, "{}", samples.report().text());
   require(words > 0, "{}: it is empty", files.files.front());
   fmt::print(options.summary ? stdout : stderr, "{} samples, {} {}, log-probability {:.6g}, perplexity {:.6g}\n", count,

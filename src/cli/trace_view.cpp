@@ -145,8 +145,8 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
   }
   if (svg.empty() && png.empty()) return;
   const Trace trace = lines ? at_level(*this, traces.front()) : asked(*this, traces.front());
-  if (!png.empty() && !lines) {
-    const PictureSize size = least_size(trace);
+  if (!png.empty()) {
+    const PictureSize size = least_size(trace, lines);
     check_png_size(size.width, size.height);
   }
   const std::string drawing = lines ? draw_lines_svg(trace, pick.attention) : draw_svg(trace);

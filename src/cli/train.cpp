@@ -18,7 +18,7 @@ namespace {
 
 struct TrainOptions {
   std::string config;
-  bool dump = false, resume = false, force = false;
+  bool dump = false, resume = false, force = false, changed = false;
   std::vector<GivenOption> given;  // by flags
 };
 
@@ -73,6 +73,7 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     for (const auto& [name, text] : read_options(read_file(options.config), options.config))
       given.push_back({name, text, options.config});
   given.insert(given.end(), options.given.begin(), options.given.end());
+  require(options.resume || !options.changed, "--accept-changed-data goes with --resume");
   require(!options.resume || !options.force, "--resume and --force contradict each other");
 
   if (options.resume) {
@@ -83,7 +84,7 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
     Training training = training_of_folder(output);
     change_training(training, given);
     limit_threads(training.threads);
-    return report(resume_training(training, say));
+    return report(resume_training(training, say, options.changed ? ChangedData::accepted : ChangedData::refused));
   }
   TrainingPlan plan = plan_training(given);
   if (options.dump) {
@@ -103,6 +104,8 @@ void add_train(CLI::App& app) {
   command->add_option("--config", options->config, "File of options: JSON, or lines 'name: value'");
   command->add_flag("--dump-config", options->dump, "Print all options as such a file, and do nothing else");
   command->add_flag("--resume", options->resume, "Go on where the training of --output stands");
+  command->add_flag("--accept-changed-data", options->changed,
+                    "With --resume: go on though the files are not those that the training began with");
   command->add_flag("--force", options->force, "Replace a model that is in --output");
   add_training_flags(*command, {}, [options](GivenOption option) { options->given.push_back(std::move(option)); });
   command->allow_extras();

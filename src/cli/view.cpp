@@ -23,7 +23,7 @@ struct ViewCommand {
 // Traces as `heed explain --json` writes them, one per line.
 std::vector<Trace> read_traces(const std::string& file) {
   std::vector<Trace> traces;
-  LineReader lines(file);
+  LineReader lines(file, kLongestTrace);
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;
     try {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/utf8.h"
 #include "heed/data/text_file.h"
 
@@ -23,7 +24,7 @@ class ObjectLines {
     while (lines_.next(line)) {
       if (words_of_line(line).empty()) continue;
       require(valid_utf8(line), "{}:{}: it is not UTF-8", lines_.name(), lines_.number());
-      object_ = OrderedJson::parse(line, nullptr, false);
+      object_ = parse_json<OrderedJson>(line, fmt::format("{}:{}", lines_.name(), lines_.number()));
       require(object_.is_object(), "{}:{}: it is not a JSON object", lines_.name(), lines_.number());
       return true;
     }

@@ -17,7 +17,6 @@ namespace {
 
 // Samples are encoded this many together, or fewer if they hold that many numbers: images are large.
 constexpr Index kEncodedTogether = 8192, kNumbersTogether = Index{1} << 25, kEncodedByThread = 64;
-constexpr const char* kTooLong = "left out, too long";
 constexpr const char* kCut = "used, an input cut as too long";
 constexpr const char* kUnusedReference = "used without a reference that is empty or too long";
 
@@ -224,7 +223,7 @@ class SampleBatches::Reader {
     if (sample.output.empty())
       return leave_out(options_.gives_label ? SampleReport::kUnlabelled : SampleReport::kEmpty);
     if ((longest_input > options_.longest && !options_.cut_inputs) || !choose_outputs(sample, read))
-      return leave_out(kTooLong);
+      return leave_out(SampleReport::kTooLong);
     if (!links_fit(sample, read)) {
       report().add(SampleReport::kBadLinks, read.place.text());
       sample.links.clear();

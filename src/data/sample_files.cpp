@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
+#include "heed/data/spooled_files.h"
 
 namespace heed {
 namespace {
@@ -306,11 +307,11 @@ std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std:
           "[samples] the standard input can be only one of the files");
   for (const OwnFormat& format : own_formats())
     if (format.name == files.format ||
-        (files.format.empty() && files.files[0] != "-" && format.knows(files.files[0], columns)))
+        (files.format.empty() && !is_read_once(files.files[0]) && format.knows(files.files[0], columns)))
       return format.open(files, columns);
   // One that is missing is found before the others are read.
   for (const std::string& file : files.files)
-    if (file != "-") LineReader{file};
+    if (!is_read_once(file)) LineReader{file};
   std::optional<FileLines> first;
   std::string format = files.format;
   if (format.empty()) {

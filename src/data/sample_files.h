@@ -103,7 +103,7 @@ std::unique_ptr<SampleRecords> records_in_turn(std::vector<std::string> files, s
 struct OwnFormat {
   std::string name;         // as --format says it
   std::string description;  // one line
-  // Whether the file or folder is of this format, where none is named. Never asked about the standard input.
+  // Whether the file or folder is of this format, where none is named. Never asked about what is read only once.
   std::function<bool(const std::string& path, const std::vector<SampleColumn>& columns)> knows;
   std::function<std::unique_ptr<SampleRecords>(const SampleFiles& files, const std::vector<SampleColumn>& columns)>
       open;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/utf8.h"
 #include "heed/data/sample_files.h"
 
@@ -10,27 +11,6 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kDeepest = 16;
-
-// How deep objects and lists stand in each other.
-int depth_of(std::string_view line) {
-  int depth = 0, deepest = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quoted && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '{' || c == '[')) {
-      deepest = std::max(deepest, ++depth);
-    } else if (!quoted && (c == '}' || c == ']')) {
-      --depth;
-    }
-  }
-  return deepest;
-}
 
 // What stands in a field: an input is a text; an output may be a number or several texts.
 std::optional<std::vector<std::string>> texts_of(const Json& field, bool output) {
@@ -61,9 +41,13 @@ class JsonLines final : public SampleFormat {
  private:
   // Gives the fault, or nothing.
   std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells) const {
-    if (!valid_utf8(line)) return "left out, not UTF-8";
-    if (depth_of(line) > kDeepest) return fmt::format("left out, nested deeper than {}", kDeepest);
-    const Json object = Json::parse(line, nullptr, false);
+    if (!valid_utf8(line)) return SampleReport::kNotUtf8;
+    if (nests_too_deep(line)) return fmt::format("left out, nested deeper than {}", kDeepestJson);
+    Json object;
+    try {
+      object = parse_json(line, "");
+    } catch (const Error&) {
+    }
     if (!object.is_object()) return "left out, not a JSON object";
     for (const SampleColumn& column : columns_) {
       auto field = object.find(column.name);

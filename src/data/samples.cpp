@@ -7,12 +7,13 @@
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
 #include "heed/data/sample_files.h"
+#include "heed/data/spooled_files.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kFirstShown = 5;
-constexpr const char* kNotUtf8 = "left out, not UTF-8";
+constexpr Index kLookedAtTogether = 100'000;  // samples between two looks at how many are of no use
 
 bool is_left_out(std::string_view what) { return what.starts_with("left out"); }
 
@@ -29,6 +30,12 @@ const char* fault_of(const std::vector<std::string>& texts, const SampleColumn& 
   if (!column.unlabelled.empty() && any([&](const std::string& text) { return trimmed(text) == column.unlabelled; }))
     return SampleReport::kUnlabelled;
   return nullptr;
+}
+
+// What is wrong with the bytes of a text; nothing if they can be used.
+const char* encoding_fault(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return SampleReport::kZeroByte;
+  return valid_utf8(text) ? nullptr : SampleReport::kNotUtf8;
 }
 
 // A text as one line, a label without the space around it.
@@ -57,10 +64,16 @@ Index SampleReport::left_out() const {
   return count;
 }
 
-void SampleReport::require_paired() const {
-  for (const Fault& fault : faults)
-    require(fault.what != kUnpaired, "{}: the file beside it has fewer lines; {} of {} have no partner",
+void SampleReport::require_usable() const {
+  Index bad = 0;
+  for (const Fault& fault : faults) {
+    require(fault.what != kUnpaired,
+            "{}: the file beside it has fewer lines; {} of {} have no partner (--allow-bad-lines leaves them out)",
             fault.first.front(), fault.count, read);
+    if (is_left_out(fault.what) && fault.what != kUnlabelled && fault.what != kTooLong) bad += fault.count;
+  }
+  require(!are_too_many(bad, read), "{} of {} samples cannot be used (--allow-bad-lines goes on without them): {}", bad,
+          read, text());
 }
 
 std::string SampleReport::text() const {
@@ -83,10 +96,10 @@ class Samples::Reader {
   }
 
   void rewind() {
-    require(std::count(files_.files.begin(), files_.files.end(), "-") +
-                    std::count(files_.alignments.begin(), files_.alignments.end(), "-") ==
-                0,
-            "[samples] the standard input cannot be read a second time; use a file, or a buffer that holds all of it");
+    for (const auto* files : {&files_.files, &files_.alignments})
+      for (const std::string& file : *files)
+        require(!is_read_once(file), "[samples] {} cannot be read a second time; use a file",
+                file == "-" ? "the standard input" : file);
     open();
   }
 
@@ -100,12 +113,14 @@ class Samples::Reader {
       if (record.fault.empty()) record.fault = read_sample(record, sample);
       if (record.fault.empty()) return true;
       report_.add(record.fault, given_.place.text() + record.detail);
+      if (report_.read % kLookedAtTogether == 0) check();
     }
     if (links_file_) {
       open_links(files_.alignments.size() - 1);
       pass_over_links();
     }
     report_.complete = true;
+    check();
     return false;
   }
 
@@ -132,12 +147,16 @@ class Samples::Reader {
     if (alignments > 0) links_file_.emplace(files_.alignments[0]);
   }
 
+  void check() const {
+    if (!files_.allow_bad_lines) report_.require_usable();
+  }
+
   // The fault, or nothing.
   std::string read_sample(SampleRecord& record, Sample& sample) const {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (is_text(columns_[i].kind) || columns_[i].kind == Kind::label)
         for (const std::string& text : record.cells[i])
-          if (!valid_utf8(text)) return kNotUtf8;
+          if (const char* fault = encoding_fault(text)) return fault;
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (const char* fault = fault_of(record.cells[i], columns_[i])) return fault;
     sample = {};

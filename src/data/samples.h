@@ -26,6 +26,9 @@ struct SampleFiles {
   std::string format = {};                // one of sample_format_names(); empty: seen from the first file
   std::vector<std::string> columns = {};  // names in the order of the file, "-" for one that nobody wants; empty: those
                                           // of its header, else those of the job
+  // Otherwise files of lines that are of unequal length, and files of which too many samples cannot be used, are
+  // Errors.
+  bool allow_bad_lines = false;
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
   std::vector<std::string> alignments = {};
 };
@@ -41,6 +44,9 @@ struct SampleReport {
   static constexpr const char* kEmpty = "left out, a side is empty";
   static constexpr const char* kUnlabelled = "left out, without a label";
   static constexpr const char* kUnpaired = "left out, the other file has fewer lines";
+  static constexpr const char* kNotUtf8 = "left out, not UTF-8";
+  static constexpr const char* kZeroByte = "left out, a zero byte in it, as UTF-16 has";
+  static constexpr const char* kTooLong = "left out, too long";
   static constexpr const char* kUnreadable = "left out, cannot be read";
   static constexpr const char* kBadLinks = "used without their alignment, which does not fit";
 
@@ -51,8 +57,11 @@ struct SampleReport {
   // A fault of a sample that was counted as read and kept; one that is left out is no longer kept.
   void add(const std::string& what, const std::string& where);
   Index left_out() const;
-  // Files of lines that are of unequal length are an Error: a line that is missing makes wrong pairs of all below it.
-  void require_paired() const;
+  // An Error where lines have no partner, because one that is missing makes wrong pairs of all below it, and where too
+  // many samples cannot be used. What nobody labelled and what is too long is no fault of the files.
+  void require_usable() const;
+  // More than one, and more than 5 in 100.
+  static bool are_too_many(Index bad, Index read) { return bad > 1 && 20 * bad > read; }
   // One line for the sum, and one for each kind of fault.
   std::string text() const;
 };
@@ -85,7 +94,7 @@ class Samples {
   const WordLinks& links() const;
   bool links_valid() const;  // false: its line of links is missing or is none
 
-  // Back to the first sample, with an empty report. An Error for the standard input.
+  // Back to the first sample, with an empty report. An Error for what can be read only once.
   void rewind();
   SampleReport& report();
 

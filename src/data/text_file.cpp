@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/data/spooled_files.h"
 
 namespace heed {
 namespace {
@@ -25,8 +26,8 @@ constexpr std::size_t kChunk = std::size_t{1} << 16;
 class RawFile {
  public:
   explicit RawFile(const std::string& path) : name_(path == "-" ? "standard input" : path) {
-    if (path != "-") {
-      descriptor_.number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (const std::string place = path_of(path); place != "-") {
+      descriptor_.number = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);
       if (descriptor_.number < 0) fail("{}: cannot open it: {}", name_, std::generic_category().message(errno));
       struct stat status {};
       require(::fstat(descriptor_.number, &status) != 0 || !S_ISDIR(status.st_mode),
@@ -292,8 +293,8 @@ bool LineReader::next(std::string& line) {
     const auto* const feed = static_cast<const char*>(std::memchr(begin, '\n', end_ - at_));
     const std::size_t count = feed ? static_cast<std::size_t>(feed - begin) : end_ - at_;
     line.append(begin, count);
-    require(line.size() <= kLongestLine, "{}: line {} is longer than {} bytes; is it a text file?", name(), number_ + 1,
-            kLongestLine);
+    require(line.size() <= longest_, "{}: line {} is longer than {} bytes; is it a text file?", name(), number_ + 1,
+            longest_);
     at_ += count;
     if (feed) {
       ++at_;

@@ -37,10 +37,10 @@ std::string read_unpacked(const std::string& path, std::size_t limit = std::size
 // without. A byte order mark at the start is no part of the first line.
 class LineReader {
  public:
-  // A longer line is no text, and an Error.
+  // A longer line is no text, and an Error, unless another limit is given.
   static constexpr std::size_t kLongestLine = std::size_t{1} << 24;
 
-  explicit LineReader(const std::string& path) : bytes_(path) {}
+  explicit LineReader(const std::string& path, std::size_t longest = kLongestLine) : bytes_(path), longest_(longest) {}
 
   // False at the end of the file; `line` is then empty.
   bool next(std::string& line);
@@ -54,6 +54,7 @@ class LineReader {
   bool fill();
 
   ByteReader bytes_;
+  std::size_t longest_;
   std::vector<char> buffer_;
   std::size_t at_ = 0, end_ = 0;  // what is read of the buffer, and what it holds
   Index number_ = 0;

@@ -8,12 +8,21 @@
 
 namespace heed {
 
-TrainingText::TrainingText(std::vector<std::string> files) : names_(files) {
-  parts_.emplace_back([files = std::move(files)](const Use& use) {
+TrainingText::TrainingText(std::vector<std::string> files, bool allow_bad_lines) : names_(files) {
+  parts_.emplace_back([files = std::move(files), allow_bad_lines](const Use& use) {
     for (const std::string& file : files) {
       LineReader reader(file);
-      for (std::string line; reader.next(line);)
-        if (!line.empty() && valid_utf8(line)) use(line);
+      Index bad = 0;
+      for (std::string line; reader.next(line);) {
+        const bool text = line.find('\0') == std::string::npos && valid_utf8(line);
+        bad += !text;
+        if (text && !line.empty()) use(line);
+      }
+      require(
+          allow_bad_lines || !SampleReport::are_too_many(bad, reader.number()),
+          "{}: {} of its {} lines are not UTF-8 or have a zero byte in them, as UTF-16 has (--allow-bad-lines goes on "
+          "without them)",
+          reader.name(), bad, reader.number());
     }
   });
 }

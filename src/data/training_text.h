@@ -14,8 +14,8 @@ class TrainingText {
  public:
   using Use = std::function<void(std::string_view text)>;
 
-  // Every line of the files that is valid UTF-8.
-  TrainingText(std::vector<std::string> files);  // NOLINT: files of lines are text
+  // Every line of the files that is valid UTF-8. Too many others in one of them are an Error, unless they are allowed.
+  TrainingText(std::vector<std::string> files, bool allow_bad_lines = false);  // NOLINT: files of lines are text
   // What stands in some columns of samples.
   TrainingText(SampleFiles files, std::vector<SampleColumn> columns, std::vector<std::string> wanted);
 

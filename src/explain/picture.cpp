@@ -97,10 +97,16 @@ std::string draw_terminal(const Trace& trace, TerminalColour colour) {
   return draw_matrix(rows_of(shown), labels_of(shown.column_axis()), shown.alignment, colour);
 }
 
-PictureSize least_size(const Trace& trace) {
-  if (picture_of(trace) != Picture::matrix) return {};
-  return {kMatrixCell * static_cast<double>(trace.alignment.size(1)),
-          kMatrixCell * static_cast<double>(trace.alignment.size(0))};
+PictureSize least_size(const Trace& trace, bool lines) {
+  const double down = kMatrixCell * static_cast<double>(trace.row_axis().size());
+  const double across = kMatrixCell * static_cast<double>(trace.column_axis().size());
+  const bool joined = trace.column_axis().kind == Kind::sound;  // its frames are, where they are many
+  if (lines) return {0, joined ? 0 : std::min(down, across)};   // whichever of the axes it is between
+  switch (picture_of(trace)) {
+    case Picture::matrix: return {across, down};
+    case Picture::times: return {0, down};
+    default: return {};
+  }
 }
 
 }  // namespace heed

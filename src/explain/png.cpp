@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLongestSide = 32767;  // Cairo's images are no larger
 constexpr double kMostPixels = 1 << 27;
+constexpr std::size_t kLargestDrawing = std::size_t{32} << 20;  // bytes of SVG; librsvg takes some 30 times as much
 
 // What is called of librsvg and of the libraries that it brings. It is loaded when it is first needed, not with Heed:
 // few programs draw a PNG, and all would load its fifty libraries.
@@ -84,6 +85,8 @@ void check_png_size(double width, double height, const PngOptions& options) {
 }
 
 std::string draw_png(std::string_view svg, const PngOptions& options) {
+  require(svg.size() <= kLargestDrawing, "[png] a drawing of {} bytes of SVG is more than the {} that are drawn",
+          svg.size(), kLargestDrawing);
   const Librsvg& library = Librsvg::loaded();
   GError* error = nullptr;
   const std::unique_ptr<RsvgHandle, decltype(library.release)> drawing(

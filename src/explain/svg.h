@@ -71,10 +71,11 @@ std::string draw_lines_svg(const Trace& trace, const std::string& attention = ""
 //   anything else                   a matrix
 std::string draw_svg(const Trace& trace, const std::string& title = "");
 
-// How large that picture is at least, in pixels: known before it is drawn, for check_png_size (explain/png.h).
+// How large that picture, or the one of lines, is at least, in pixels: known before it is drawn, for check_png_size
+// (explain/png.h).
 struct PictureSize {
   double width = 0, height = 0;
 };
-PictureSize least_size(const Trace& trace);
+PictureSize least_size(const Trace& trace, bool lines = false);
 
 }  // namespace heed

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
 #include "heed/data/sentences.h"
@@ -12,8 +12,6 @@
 
 namespace heed {
 namespace {
-
-constexpr std::size_t kLargestNotes = std::size_t{16} << 20;
 
 std::string size_name(const JobSide& side) {
   return side.name + (is_text(side.kind) ? "-vocabulary" : side.kind == Kind::label ? "-count" : "-width");
@@ -84,7 +82,7 @@ std::vector<std::string> load_labels(const ModelFolder& folder, const Job& job, 
 void read_notes(const ModelFolder& folder, Bundle& bundle) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder.training(), ignored)) return;
-  const auto json = nlohmann::json::parse(read_file(folder.training(), kLargestNotes), nullptr, false);
+  const auto json = read_json_file(folder.training());
   if (!json.is_object()) return;
   if (const auto example = json.find("example"); example != json.end() && example->is_array())
     for (const auto& text : *example)
@@ -186,7 +184,7 @@ Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config>
 }
 
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
-                          std::vector<ModelFolder::File> others, bool replace) {
+                          std::vector<ModelFolder::File> others, bool replace, const ModelFolder::Prepare& prepare) {
   const Job& job = *bundle.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (const auto& vocabulary = bundle.codes.inputs[i])
@@ -198,10 +196,15 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (const std::vector<NamedTensor> known = knowledge_of(bundle.codes.senses[i].get()); !known.empty())
       others.push_back({sense_file(job.inputs[i]), safetensors_bytes(sense_file(job.inputs[i]), known)});
-  return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace);
+  return ModelFolder::create(path, {bundle.system->name, job.name}, all_fields(job, *bundle.config), others, replace,
+                             prepare);
 }
 
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed) {
+  using Verify = ModelFolder::Verify;
+  folder.verify(weights == FolderWeights::trained    ? Verify::without_tensors
+                : weights == FolderWeights::verified ? Verify::model
+                                                     : Verify::all);
   Bundle bundle;
   bundle.job = &job_named(folder.job());
   bundle.system = &system_named(folder.model());
@@ -218,7 +221,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   else
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
-  if (weights == FolderWeights::trained) {
+  if (weights != FolderWeights::fresh) {
     const ParametersFile stored = folder.stored_weights();
     make_model(bundle, seed, stored);
     stored.require_no_others(*bundle.parameters);

@@ -49,10 +49,12 @@ Bundle make_bundle(const Job& job, const System& system, std::unique_ptr<Config>
 std::unique_ptr<Sense> make_sense(const Job& job, const System& system, const Config& config, std::size_t input);
 // Its folder: configuration, vocabularies, labels and what its senses know, and the other files given.
 ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundle,
-                          std::vector<ModelFolder::File> others, bool replace);
-// From a folder: with the trained weights, to be run; or with those of its checkpoint, or drawn anew before there is
-// one, to be trained. A vocabulary of another size than the model's is an Error.
-enum class FolderWeights { trained, fresh };
+                          std::vector<ModelFolder::File> others, bool replace,
+                          const ModelFolder::Prepare& prepare = {});
+// From a folder: with the trained weights, to be run; the same after they too were read and are what was written; or
+// with those of its checkpoint, or drawn anew before there is one, to be trained, verified as well. A vocabulary of
+// another size than the model's is an Error.
+enum class FolderWeights { trained, verified, fresh };
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
 
 // Where each sentence of a text ends among its pieces, which stand at `places`: each end is larger than the one before,

@@ -102,7 +102,6 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
     test.samples.push_back(std::move(sample));
     test.places.push_back(samples.place());
   }
-  samples.report().require_paired();
   require(!test.samples.empty(), "{}: there is no usable sample in it: {}", files.files.front(),
           samples.report().text());
   if (samples.report().left_out() > 0) test.report = samples.report().text();

@@ -6,10 +6,13 @@
 #include <thread>
 
 #include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 #include "heed/data/labels.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
 #include "heed/jobs/given_vectors.h"
+#include "heed/data/spooled_files.h"
+#include "heed/jobs/training_data.h"
 #include "heed/jobs/training_task.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/folder_lock.h"
@@ -20,6 +23,8 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kDataFile = "data.json";
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, const TrainingText& text) {
   if (training.vocabulary == "words" || training.vocabulary == "tokens") {
@@ -39,7 +44,7 @@ std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, con
 
 // The texts of one side.
 TrainingText text_of(const Training& training, const Training::Side& side) {
-  if (!side.files.empty()) return {parse_list(side.files)};
+  if (!side.files.empty()) return {parse_list(side.files), training.allow_bad_lines};
   return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
 }
 
@@ -129,7 +134,7 @@ std::string training_text(Training training, const std::vector<std::string>& exa
 
 // training.json, whose "options" are always there.
 Json read_training(const ModelFolder& folder) {
-  Json json = Json::parse(read_file(folder.training()), nullptr, false);
+  Json json = read_json_file<Json>(folder.training());
   require(json.is_object() && json.contains("options") && json["options"].is_object(),
           "{}: it is damaged, or does not say how the model was trained", folder.training().string());
   return json;
@@ -138,8 +143,8 @@ Json read_training(const ModelFolder& folder) {
 // What an earlier run of the training took; 0 if there was none.
 std::size_t earlier_peak(const ModelFolder& folder) {
   const Json json = read_training(folder);
-  return json.contains("outcome") && json["outcome"].is_object() ? json["outcome"].value("peak-bytes", std::size_t{0})
-                                                                 : 0;
+  if (!json.contains("outcome") || !json["outcome"].is_object()) return 0;
+  return static_cast<std::size_t>(whole_field(json["outcome"], "peak-bytes", 0, folder.training().string()));
 }
 
 const char* name_of(LoopEnd end) {
@@ -161,20 +166,44 @@ TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training
   }
   TrainingLog log(folder.log(), loop.step(), training.steps);
   LoopFiles files;
-  files.save = [&](const Checkpoint& checkpoint) { save_checkpoint(folder.checkpoint(), checkpoint); };
+  files.save = [&](const Checkpoint& checkpoint) { folder.save_checkpoint(checkpoint); };
   files.keep = [&] { folder.save_weights(*bundle.parameters); };
   memory::reset_peak();
   const LoopResult result = loop.run(files, log);
   const std::size_t peak = std::max(earlier_peak(folder), memory::statistics().peak_bytes);
   Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
   if (result.best) outcome[training.metric_names().front()] = *result.best;
-  write_file(folder.training(), training_text(training, task.example(), outcome));
+  folder.save_text("training.json", training_text(training, task.example(), outcome));
   return {result, folder.path(), peak};
 }
 
 void say_what_was_found(const JobTask& task, const Say& say) {
   say("training data: " + task.training_report().text());
   if (task.validation_report().read > 0) say("validation data: " + task.validation_report().text());
+}
+
+std::vector<std::string> all_files(const Training& training) {
+  std::vector<std::string> files;
+  for (const Training::FilesOfOption& each : training.files())
+    files.insert(files.end(), each.files.begin(), each.files.end());
+  return files;
+}
+
+// The data must be what the training began with.
+void check_data(const ModelFolder& folder, const Training& training, ChangedData changed, const Say& say) {
+  const std::filesystem::path file = folder.path() / kDataFile;
+  const TrainingData now(training);
+  std::string known;
+  if (std::filesystem::exists(file)) {
+    known = read_file(file, kLargestJsonFile);
+    const TrainingData::Difference difference = now.since(TrainingData::from_json(known, file.string()));
+    for (const std::string& doubt : difference.doubts) say(doubt);
+    require(difference.changes.empty() || changed == ChangedData::accepted,
+            "{}: its data changed since the training was stopped: {}; --accept-changed-data goes on with it",
+            folder.path().string(), fmt::join(difference.changes, "; "));
+    for (const std::string& change : difference.changes) say("going on with changed data: " + change);
+  }
+  if (std::string written = now.json(); written != known) folder.save_text(kDataFile, written);
 }
 
 // A model is replaced only on request, and one that is being trained not even then.
@@ -256,6 +285,8 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   Training& training = plan.training;
   check_training(training);
   require_free_folder(training.output, replace);
+  const SpooledFiles spooled(all_files(training));
+  const TrainingData data(training);
   choose_shards(training);
   const System& system = system_named(training.model);
   Codes codes = make_codes(training, say);
@@ -267,10 +298,12 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   JobTask task(bundle, training);
   say_what_was_found(task, say);
   require_free_folder(training.output, replace);  // reading the data may have taken minutes
+  std::optional<FolderLock> lock;
   const ModelFolder folder = create_folder(
-      training.output, bundle, {{"training.json", training_text(training, task.example(), Json::object())}}, replace);
-  const FolderLock lock(folder.path());
-  say_how_it_is_locked(lock, folder.path(), say);
+      training.output, bundle,
+      {{"training.json", training_text(training, task.example(), Json::object())}, {kDataFile, data.json()}}, replace,
+      [&lock](const std::filesystem::path& path) { lock.emplace(path); });
+  say_how_it_is_locked(*lock, folder.path(), say);
   say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
   return run(folder, bundle, training, task, say);
 }
@@ -292,12 +325,14 @@ Training training_of_folder(const std::filesystem::path& path) {
   return training;
 }
 
-TrainedModel resume_training(const Training& training, const Say& say) {
+TrainedModel resume_training(const Training& training, const Say& say, ChangedData changed) {
   check_training(training);
   const ModelFolder folder(training.output);
   const FolderLock lock(folder.path());
   say_how_it_is_locked(lock, folder.path(), say);
   folder.remove_partial_files();
+  const SpooledFiles spooled(all_files(training));
+  check_data(folder, training, changed, say);
   const Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
   JobTask task(bundle, training);
   say_what_was_found(task, say);

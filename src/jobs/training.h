@@ -30,6 +30,8 @@ TrainedModel continue_training(TrainingPlan plan, bool replace, const Say& say);
 // The options that a folder was trained with.
 Training training_of_folder(const std::filesystem::path& folder);
 // Goes on exactly where the checkpoint of the folder `training.output` stands.
-TrainedModel resume_training(const Training& training, const Say& say);
+// What the training reads must be what it read before (jobs/training_data.h), unless changes are accepted.
+enum class ChangedData { refused, accepted };
+TrainedModel resume_training(const Training& training, const Say& say, ChangedData changed = ChangedData::refused);
 
 }  // namespace heed

@@ -97,8 +97,10 @@ void set_defaults(Training& training, const std::vector<std::pair<std::string, s
     require(set_training_field(training, name, value, of), "[{}] there is no option {} of training", of, name);
 }
 
-void require_files(const std::string& option, const std::string& list) {
-  for (const std::string& file : parse_list(list)) {
+void require_files(const Training::FilesOfOption& given) {
+  const std::string& option = given.option;
+  for (const std::string& file : given.files) {
+    if (file == "-") continue;
     std::error_code ignored;
     require(std::filesystem::exists(file, ignored), "--{}: there is no file {}", option, file);
     require(!std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option, file);
@@ -115,7 +117,6 @@ void check_sides(const Training& training, const char* before, std::string Train
     require(parse_list(side.*files).size() == parse_list(first.*files).size(),
             "--{}{}: {} files for {} files of --{}{}", before, side.side->name, parse_list(side.*files).size(),
             parse_list(first.*files).size(), before, first.side->name);
-    require_files(before + side.side->name, side.*files);
   }
 }
 
@@ -156,6 +157,11 @@ void Training::visit(Fields& field) {
           fmt::format("file of {} for validation, instead of --valid", side.side->help).c_str());
   field("alignments", alignments,
         "word alignments of the training samples (Pharaoh: i-j ...), which guide the attention");
+  field("allow-bad-lines", allow_bad_lines,
+        "go on with files of unequal length, or of which more than 5 % of the lines cannot be used");
+  field(
+      "digest", digest,
+      "how the files are known again when the training goes on: sampled (of those beyond 64 MiB, 1024 blocks) or full");
   field("languages", languages,
         "codes of the languages that are read and written, such as en-de; servers and pages show them");
   for (Side& side : sides)
@@ -206,6 +212,19 @@ void Training::visit(Fields& field) {
   field("shards", shards, "parts that a batch is cut into (0: one per processor); the result depends on it");
 }
 
+std::vector<Training::FilesOfOption> Training::files() const {
+  std::vector<FilesOfOption> all{{"data", parse_list(data)}, {"valid", parse_list(valid)}};
+  for (const Side& side : sides) {
+    all.push_back({side.side->name, parse_list(side.files)});
+    all.push_back({"valid-" + side.side->name, parse_list(side.valid)});
+    all.push_back({side.side->name + "-vocabulary", parse_list(side.vocabulary)});
+  }
+  all.push_back({"alignments", parse_list(alignments)});
+  all.push_back({"vectors", parse_list(vectors)});
+  all.push_back({"encoder-weights", parse_list(encoder)});
+  return all;
+}
+
 bool Training::validates() const { return !valid.empty() || !sides.front().valid.empty(); }
 
 namespace {
@@ -213,6 +232,7 @@ namespace {
 // Sets of files, one for each column of the job: a.en a.de b.en b.de.
 SampleFiles files_of(const Training& training, const std::string& tables, std::string Training::Side::*lines) {
   SampleFiles files;
+  files.allow_bad_lines = training.allow_bad_lines;
   if (!tables.empty()) {
     files.files = parse_list(tables);
     files.format = training.format;
@@ -358,16 +378,13 @@ void check_training(const Training& t) {
   require(t.valid.empty() || !valid_lines, "--valid: it takes the place of {}", flag_list(t, "valid-"));
   check_sides(t, "", &Training::Side::files);
   check_sides(t, "valid-", &Training::Side::valid);
-  require_files("data", t.data);
-  require_files("valid", t.valid);
-  require_files("alignments", t.alignments);
-  require_files("vectors", t.vectors);
+  for (const Training::FilesOfOption& each : t.files()) require_files(each);
+  require_known("digest", t.digest, {"sampled", "full"});
   require_known("vectors-words", t.vectors_words, {"seen", "all"});
   require(t.vectors.empty() || t.vocabulary == "words" || t.vocabulary == "tokens",
           "--vectors: they are of words, but the vocabulary is of subwords; choose --vocabulary tokens (or words)");
   std::vector<std::string> vocabularies;
   for (const Training::Side& side : t.sides) {
-    require_files(side.side->name + "-vocabulary", side.vocabulary);
     if (is_text(side.side->kind)) vocabularies.push_back(side.vocabulary);
   }
   for (const std::string& vocabulary : vocabularies)

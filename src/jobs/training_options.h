@@ -18,6 +18,8 @@ struct Training {
   std::string job, model, preset = "small", output;
   // Data. Several files are separated by commas.
   std::string data, valid, format, columns, alignments, languages;
+  std::string digest = "sampled";
+  bool allow_bad_lines = false;
   // Of each of the job's sides, in the order of Job::sides.
   struct Side {
     const JobSide* side = nullptr;
@@ -52,6 +54,12 @@ struct Training {
 
   const Job& declared_job() const { return job_named(job); }
   bool validates() const;
+  // Every option that names files to be read, with its files.
+  struct FilesOfOption {
+    std::string option;
+    std::vector<std::string> files;
+  };
+  std::vector<FilesOfOption> files() const;
   // The files of training or validation as they are read: those of --data, or one of lines for each column.
   SampleFiles training_files() const;
   SampleFiles validation_files() const;

@@ -87,7 +87,6 @@ JobTask::JobTask(const Bundle& bundle, const Training& training)
   SampleBatches batches(std::move(validation));
   while (batches.position().epoch == 0) validation_.push_back(batches.next());
   validation_report_ = batches.report();
-  validation_report_.require_paired();
 }
 
 TrainingTask::Batch JobTask::next() {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
 #include "heed/base/base64.h"
@@ -12,9 +14,6 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::json;
-
-// A megabyte of brackets is not worth its memory.
-constexpr int kDeepest = 16;
 
 int hexadecimal(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -65,9 +64,9 @@ class TextSearch final : public Json::json_sax_t {
     here_ = depth_ == 1 && name == name_;
     return true;
   }
-  bool start_object(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool start_object(std::size_t) override { return ++depth_ <= kDeepestJson; }
   bool end_object() override { return --depth_ > 0; }
-  bool start_array(std::size_t) override { return depth_ > 0 && ++depth_ <= kDeepest; }
+  bool start_array(std::size_t) override { return depth_ > 0 && ++depth_ <= kDeepestJson; }
   bool end_array() override { return --depth_ > 0; }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
@@ -133,21 +132,14 @@ std::string percent_decoded(std::string_view text, bool form) {
 
 Json read_json(std::string_view body) {
   if (body.empty()) refuse(400, "the body is empty; a JSON object is expected");
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepest) refuse(400, "the JSON is nested deeper than {} levels", kDeepest);
-    return true;
-  };
+  Json json;
   try {
-    Json json = Json::parse(body, shallow);
-    if (!json.is_object()) refuse(400, "the body must be a JSON object, not {}", json.type_name());
-    return json;
-  } catch (const Json::parse_error& error) {
-    const std::string_view text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
-    const std::size_t begin = text.find("] ");
-    refuse(400, "the body is not JSON: {}", text.substr(begin == std::string_view::npos ? 0 : begin + 2));
-  } catch (const Json::out_of_range&) {
-    refuse(400, "the JSON has a number that is too large");
+    json = parse_json(body, "the body");
+  } catch (const Error& error) {
+    refuse(400, "{}", error.what());
   }
+  if (!json.is_object()) refuse(400, "the body must be a JSON object, not {}", json.type_name());
+  return json;
 }
 
 std::string text_member(const HttpRequest& request, const std::string& name) {

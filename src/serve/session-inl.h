@@ -90,6 +90,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   bool has_sent() const;  // there is something to read
   bool stays_open() const { return keep_alive_ && !unread_ && !sessions_.finishing; }
 
+  void begin_answer();  // of HTTP/1.0, with its first word
+  std::string without_begun(std::string answer) const;
   void write(const HttpResponse& response);
   void begin_events();
   void send(std::string bytes);
@@ -125,6 +127,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   unsigned version_ = 11;
   bool keep_alive_ = false;
   int status_ = 200;                // of the answer
+  bool begun_ = false;              // its first word was sent
   bool ended_ = false;              // nothing is added to it any more
   std::string outgoing_, sending_;  // what waits to be sent, and what is on its way
   bool sending_now_ = false;

@@ -64,7 +64,7 @@ void Session::wait() {
 
 void Session::read() {
   state_ = State::reading;
-  late_ = unread_ = false;
+  late_ = unread_ = begun_ = false;
   began_ = std::chrono::steady_clock::now();
   method_ = "?", route_ = "(none)";
   version_ = 11;
@@ -158,8 +158,8 @@ void Session::watch() {
 }
 
 // A client that has left looks like one that has only said all it had to say; but its system refuses what it is sent.
-// Before an answer anybody must understand "100 Continue", between events a comment; HTTP/1.0 has nothing of the kind,
-// and its clients are given the answer.
+// Before an answer anybody must understand "100 Continue", between events a comment. HTTP/1.0 has nothing of the kind,
+// but every answer begins with the version: that much can be sent of it at once.
 void Session::hears_no_more() {
   half_closed_ = true;
   stream_.socket().async_wait(tcp::socket::wait_error, [self = shared_from_this()](Failure failure) {
@@ -169,6 +169,8 @@ void Session::hears_no_more() {
     send(chunk(":\n\n", version_));
   else if (version_ >= 11)
     send(std::string(kContinue));
+  else
+    begin_answer();
 }
 
 void Session::took_too_long() {

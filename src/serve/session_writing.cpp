@@ -14,6 +14,7 @@ namespace http = beast::http;
 using boost::asio::ip::tcp;
 
 constexpr std::chrono::seconds kLinger{2};
+constexpr std::string_view kVersion10 = "HTTP/1.0 ";
 
 template <class Message>
 std::string header_of(Message& message, const HttpResponse& response, const Exchange& exchange) {
@@ -59,6 +60,17 @@ void Session::respond(const Exchange& exchange, HttpResponse response) {
   end_events(exchange);
 }
 
+void Session::begin_answer() {
+  begun_ = true;
+  send(std::string(kVersion10));
+}
+
+// What is left to be sent of an answer.
+std::string Session::without_begun(std::string answer) const {
+  if (begun_) answer.erase(0, kVersion10.size());
+  return answer;
+}
+
 void Session::write(const HttpResponse& response) {
   state_ = State::answering;
   stop_clock();
@@ -70,7 +82,7 @@ void Session::write(const HttpResponse& response) {
   std::string bytes = header_of(message, response, *exchange_);
   if (method_ != "HEAD") bytes += response.body;
   ended_ = true;
-  send(std::move(bytes));
+  send(without_begun(std::move(bytes)));
 }
 
 void Session::add_event(const Exchange& exchange, const std::string& event) {
@@ -86,7 +98,7 @@ void Session::begin_events() {
   http::response<http::empty_body> message(http::status::ok, version_);
   message.keep_alive(stays_open());
   if (version_ >= 11) message.chunked(true);
-  send(header_of(message, {200, "", "text/event-stream; charset=utf-8"}, *exchange_));
+  send(without_begun(header_of(message, {200, "", "text/event-stream; charset=utf-8"}, *exchange_)));
 }
 
 void Session::end_events(const Exchange& exchange) {

@@ -28,7 +28,8 @@ double number_of(const std::string& text, const std::string& name, const std::st
 
 }  // namespace
 
-void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                     const AtomicFile::BeforeRename& before) {
   std::vector<NamedTensor> tensors;
   Metadata metadata{{kVersionName, kCheckpointVersion}};
   for (const auto& [part, state] : checkpoint) {
@@ -36,7 +37,7 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkp
     // The shortest text that reads back as the same number.
     for (const NamedNumber& each : state.numbers) metadata[part + "/" + each.name] = fmt::format("{}", each.number);
   }
-  save_safetensors(path, tensors, metadata);
+  save_safetensors(path, tensors, metadata, before);
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {

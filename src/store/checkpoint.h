@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 
+#include "heed/base/file.h"
 #include "heed/store/training_state.h"
 
 namespace heed {
@@ -15,7 +16,8 @@ namespace heed {
 // always of one moment: a process that is killed, or finds the disk full, leaves the older checkpoint as it was.
 using Checkpoint = std::map<std::string, TrainingState>;
 
-void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                     const AtomicFile::BeforeRename& before = {});
 
 // The tensors are views of the file. A missing, damaged or foreign file, or one of another version, is an Error that
 // names it.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/store/safetensors_header.h"
 
 namespace heed {
@@ -38,8 +39,7 @@ std::string text_of(const Value& value, bool list, const std::string& name, cons
 }
 
 std::map<std::string, std::string> read_json(const std::string& text, const std::string& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  require(!json.is_discarded(), "{}: it is not valid JSON", file);
+  const Json json = parse_json<Json>(text, file);
   std::map<std::string, std::string> options;
   for (const auto& [name, value] : json.items()) options[name] = text_of(value, value.is_array(), name, file);
   return options;

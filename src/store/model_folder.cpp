@@ -11,8 +11,10 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/store/fields_file.h"
+#include "heed/store/folder_lock.h"
 
 namespace heed {
 namespace {
@@ -23,12 +25,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr const char* kConfig = "config.json";
 constexpr const char* kVocabularies[] = {".spm", ".vocab.txt", ".tokens.txt"};
-
-void write_file(const fs::path& path, const std::string& bytes) {
-  AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
-}
 
 // "my-model/" and "my-model" are the same folder, and only the latter has a name.
 fs::path without_slash(const fs::path& path) {
@@ -56,12 +52,21 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   const fs::path& path() const { return path_; }
 
-  // Takes the place of `target`. What was there goes away with this object.
-  void move_to(const fs::path& target) const {
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return;
+  // Takes the place of `target`. What was there goes away with this object; without `replace` there must be nothing.
+  void move_to(const fs::path& target, bool replace) const {
+    const auto exchange = [&] {
+      return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
+    };
+    if (replace && exchange()) {
+      const std::string holder = FolderLock::holder(path_);  // since a moment ago, or it would have been seen before
+      if (!holder.empty()) exchange();
+      return require(holder.empty(), "{}: it is in use by another training: {}", target.string(), holder);
+    }
     if (::rename(path_.c_str(), target.c_str()) == 0) return;  // nothing there, or an empty folder
     // A file system that cannot exchange names: the old folder steps aside.
     const int reason = errno;
+    require(replace, "{}: there is something already, which was not there before: {}", target.string(),
+            std::generic_category().message(reason));
     fs::path aside = path_;
     aside += ".old";
     require(::rename(target.c_str(), aside.c_str()) == 0 && ::rename(path_.c_str(), target.c_str()) == 0,
@@ -106,7 +111,7 @@ bool is_model_folder(const fs::path& path) {
 }
 
 ModelFolder ModelFolder::create(const fs::path& given, const Names& names, const VisitFields& config,
-                                const std::vector<File>& files, bool replace) {
+                                const std::vector<File>& files, bool replace, const Prepare& prepare) {
   const fs::path path = without_slash(given);
   require_free(path, replace);
   const NewFolder folder(path);
@@ -115,9 +120,15 @@ ModelFolder ModelFolder::create(const fs::path& given, const Names& names, const
                          Json(names.model).dump(),
                          names.job.empty() ? "" : fmt::format("  \"job\": {},\n", Json(names.job).dump()),
                          fields_json(config, 4)));
-  for (const File& file : files) write_file(folder.path() / file.name, file.bytes);
+  std::vector<std::string> written{kConfig};
+  for (const File& file : files) {
+    write_file(folder.path() / file.name, file.bytes);
+    written.push_back(file.name);
+  }
+  FolderDigests(folder.path()).begin(written);
   fs::create_directory(folder.path() / "checkpoint");
-  folder.move_to(path);
+  if (prepare) prepare(folder.path());
+  folder.move_to(path, replace);
   return ModelFolder(path);
 }
 
@@ -127,7 +138,7 @@ ModelFolder::ModelFolder(const fs::path& path) : path_(without_slash(path)) {
   require(fs::is_directory(path_, ignored), "{}: it is a file, not a model folder", path_.string());
   require(is_model_folder(path_), "{}: it is not a model folder: {} is missing", path_.string(), kConfig);
   const fs::path file = path_ / kConfig;
-  const Json json = Json::parse(read_file(file, 1 << 20), nullptr, false);
+  const Json json = read_json_file<Json>(file);
   require(json.is_object() && json.contains("version") && json["version"].is_number_integer(),
           "{}: it is damaged, or not the configuration of a model", file.string());
   require(json["version"] == kVersion, "{}: its version is {}, this program reads version {}", file.string(),
@@ -168,7 +179,30 @@ fs::path ModelFolder::vocabulary(const std::string& side) const {
 }
 
 void ModelFolder::save_weights(const Parameters& parameters) const {
-  save_parameters(weights(), parameters, {{"model", names_.model}});
+  digests().replace("model.safetensors", [&](const AtomicFile::BeforeRename& before) {
+    save_parameters(weights(), parameters, {{"model", names_.model}}, before);
+  });
+}
+
+void ModelFolder::save_checkpoint(const Checkpoint& checkpoint_now) const {
+  digests().replace("checkpoint/training.safetensors", [&](const AtomicFile::BeforeRename& before) {
+    heed::save_checkpoint(checkpoint(), checkpoint_now, before);
+  });
+}
+
+void ModelFolder::save_text(const std::string& name, const std::string& text) const {
+  digests().replace(name, [&](const AtomicFile::BeforeRename& before) {
+    AtomicFile file(path_ / name);
+    file.write(text);
+    file.commit(before);
+  });
+}
+
+void ModelFolder::verify(Verify what) const {
+  for (const std::string& name : digests().names())
+    if (what == Verify::all || !name.ends_with(".safetensors") ||
+        (what == Verify::model && !name.starts_with("checkpoint/")))
+      digests().check(name);
 }
 
 ParametersFile ModelFolder::stored_weights() const {

@@ -7,6 +7,8 @@
 
 #include "heed/base/fields.h"
 #include "heed/nn/parameters.h"
+#include "heed/store/checkpoint.h"
+#include "heed/store/folder_digests.h"
 #include "heed/store/parameters_file.h"
 
 namespace heed {
@@ -16,7 +18,9 @@ namespace heed {
 //   source.spm, ...         what turns text into ids, named by its maker
 //   model.safetensors       the best weights so far
 //   training.json           how it was made, and its scores
+//   data.json               what it was trained on (jobs/training_data.h)
 //   checkpoint/             where training stands; train.jsonl, curve.svg: its log
+//   digests.json            what the files above it hold, but for the log and its picture (store/folder_digests.h)
 // Nothing in it is executed.
 //
 // A process may be killed at any moment. The configuration and the vocabularies are written into a new folder that
@@ -33,10 +37,12 @@ class ModelFolder {
     std::string model;
     std::string job = {};  // what it is for; older folders do not say it
   };
-  // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder, which
-  // then gives way in one moment.
+  // A new folder. One that exists and is not empty is an Error, unless `replace` is set and it is a model folder that
+  // no training holds, which then gives way in one moment. `prepare` is given the folder while it has another name yet:
+  // a lock that is taken there is held from the first moment on.
+  using Prepare = std::function<void(const std::filesystem::path&)>;
   static ModelFolder create(const std::filesystem::path& path, const Names& names, const VisitFields& config,
-                            const std::vector<File>& files, bool replace);
+                            const std::vector<File>& files, bool replace, const Prepare& prepare = {});
   // An Error names the file that is missing, damaged or of another version.
   explicit ModelFolder(const std::filesystem::path& path);
 
@@ -56,7 +62,16 @@ class ModelFolder {
 
   bool has_weights() const { return std::filesystem::exists(weights()); }
   bool has_checkpoint() const { return std::filesystem::exists(checkpoint()); }
+  // These replace a file and its digest.
   void save_weights(const Parameters& parameters) const;
+  void save_checkpoint(const Checkpoint& checkpoint) const;
+  void save_text(const std::string& name, const std::string& text) const;
+  // An Error names a file that is not what was written, as far as digests are there. Weights, which are mapped and read
+  // when they are used, are looked at on request only: reading them takes longer than a start. Only who goes on with a
+  // training needs the checkpoint.
+  enum class Verify { without_tensors, model, all };
+  void verify(Verify what) const;
+  FolderDigests digests() const { return FolderDigests(path_); }
   // For the parameters of a model. An Error that says so if training has not come so far.
   ParametersFile stored_weights() const;
   // Removes what killed processes left half written. Only while nobody else writes there.

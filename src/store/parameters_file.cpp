@@ -6,10 +6,11 @@
 #include "heed/base/error.h"
 
 namespace heed {
-void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata) {
+void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata,
+                     const AtomicFile::BeforeRename& before) {
   std::vector<NamedTensor> tensors;
   for (const Parameters::Entry& entry : parameters.entries()) tensors.push_back({entry.name, entry.var.value()});
-  save_safetensors(path, tensors, metadata);
+  save_safetensors(path, tensors, metadata, before);
 }
 
 ParametersFile::ParametersFile(const std::filesystem::path& path, std::string prefix)

@@ -10,7 +10,8 @@
 namespace heed {
 
 // All parameters of a model as one safetensors file.
-void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata = {});
+void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata = {},
+                     const AtomicFile::BeforeRename& before = {});
 
 // What a file gives to the parameters of a model that is made of it. The tensors are views of the mapped file, which
 // may be replaced or deleted meanwhile, and are read when they are first used. One that the file does not have, or has

@@ -80,11 +80,11 @@ void write_tensors(const std::string& name, std::span<const NamedTensor> tensors
 
 }  // namespace
 
-void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                      const Metadata& metadata) {
+void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors, const Metadata& metadata,
+                      const AtomicFile::BeforeRename& before) {
   AtomicFile file(path);
   write_tensors(path.string(), tensors, metadata, [&file](std::span<const std::byte> bytes) { file.write(bytes); });
-  file.commit();
+  file.commit(before);
 }
 
 std::string safetensors_bytes(const std::string& name, std::span<const NamedTensor> tensors) {

@@ -22,9 +22,9 @@
 namespace heed {
 
 // Writes the tensors, sorted by name, as F32 (F64 in the double build), byte for byte what the reference
-// implementation writes. The file appears whole or not at all.
+// implementation writes. The file appears whole or not at all, by way of AtomicFile.
 void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                      const Metadata& metadata = {});
+                      const Metadata& metadata = {}, const AtomicFile::BeforeRename& before = {});
 // The same in memory; `name` stands for the file in errors.
 std::string safetensors_bytes(const std::string& name, std::span<const NamedTensor> tensors);
 

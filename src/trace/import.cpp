@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "heed/base/json-inl.h"
 #include "heed/base/spelling.h"
 #include "heed/data/word_links.h"
 #include "heed/data/text_file.h"
@@ -207,7 +208,7 @@ std::vector<Trace> read_nematus_json(const ImportText& text) {
   for (std::size_t i = 0; i < text.dump.lines.size(); ++i) {
     if (blank(text.dump.lines[i])) continue;
     const Place place{text.dump.name, i};
-    const auto json = nlohmann::json::parse(text.dump.lines[i], nullptr, false);
+    const auto json = parse_json(text.dump.lines[i], fmt::format("{}: line {}", text.dump.name, i + 1));
     place.check(json.is_object() && json.contains("matrix") && json["matrix"].is_array(),
                 "is not a JSON object with a \"matrix\"");
     WeightRows rows;

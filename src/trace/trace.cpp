@@ -22,9 +22,10 @@ bool is_preview(std::string_view url) {
   static constexpr std::array<std::string_view, 4> kBeginnings = {"data:image/png;base64,", "data:image/jpeg;base64,",
                                                                   "data:image/webp;base64,", "data:image/gif;base64,"};
   static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-  return std::ranges::any_of(kBeginnings, [url](std::string_view beginning) {
-    return url.starts_with(beginning) && url.find_first_not_of(kDigits, beginning.size()) == std::string_view::npos;
-  });
+  return url.size() <= kLargestPreview && std::ranges::any_of(kBeginnings, [url](std::string_view beginning) {
+           return url.starts_with(beginning) &&
+                  url.find_first_not_of(kDigits, beginning.size()) == std::string_view::npos;
+         });
 }
 
 std::vector<std::string> labels_of(const TraceAxis& axis) {

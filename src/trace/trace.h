@@ -48,7 +48,9 @@ struct TraceAxis {
   Index size() const;
 };
 
-// Whether a preview holds the bytes of a picture and nothing else: "data:image/png;base64,...", or jpeg, webp or gif.
+// Whether a preview holds the bytes of a picture and nothing else: "data:image/png;base64,...", or jpeg, webp or gif,
+// and no more of them than are small.
+inline constexpr std::size_t kLargestPreview = 1 << 20;
 bool is_preview(std::string_view url);
 // What each place of an axis is called: the token's text, "2,3" for the region of the second row and third column,
 // "0.4 s" for the frame that begins then, or "frame 3" where it is not known when.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "heed/base/error.h"
+
 namespace heed {
 namespace {
 
@@ -181,6 +183,12 @@ std::string to_json(const TraceText& text) {
 }
 
 std::string to_json(const Trace& trace, const WeightFormat& format) {
+  Index weights_in_all = trace.alignment ? trace.alignment.size() : 0;
+  for (const TraceAttention& each : trace.attentions) weights_in_all += each.weights.size();
+  require(weights_in_all <= kMostTraceWeights,
+          "[trace] {} weights are more than the {} that a trace may have; take one attention by its name, or a shorter "
+          "input",
+          weights_in_all, kMostTraceWeights);
   const bool sides = fits_version_1(trace);
   std::string out = fmt::format(R"({{"format":"{}","version":{},"model":{},"system":{})", kTraceFormat, sides ? 1 : 2,
                                 quoted(trace.model), quoted(trace.system));

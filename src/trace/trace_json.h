@@ -22,9 +22,14 @@ struct WeightFormat {
 inline constexpr WeightFormat kBriefWeights{3, 5e-6};
 void write_weight(std::string& out, Real weight, const WeightFormat& format);
 
+// Weights of a trace, of its alignment and all attentions. A trace with more is not written, and one with so many is
+// read: written with 5 digits each they are shorter than kLongestTrace bytes.
+inline constexpr Index kMostTraceWeights = Index{1} << 26;
+inline constexpr std::size_t kLongestTrace = std::size_t{1} << 30;
+
 // In the oldest version that holds the trace, on one line, numbers other than weights with at most 5 significant
 // digits. What is empty or was not measured is left out, and so is a matrix or list with a number that is not finite.
-// Bytes that are not UTF-8 are replaced.
+// Bytes that are not UTF-8 are replaced. More than kMostTraceWeights are an Error, before anything is written.
 std::string to_json(const Trace& trace, const WeightFormat& weights = {});
 // The object that stands for a text in version 1.
 std::string to_json(const TraceText& text);

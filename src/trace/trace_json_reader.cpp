@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/base/utf8.h"
 #include "heed/store/safetensors_header.h"
 #include "heed/trace/trace_json.h"
@@ -13,11 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 16;           // nesting; a trace needs 5
 constexpr double kLargest = 1e30;      // of numbers: all fit a float
 constexpr Index kLongest = 1'000'000;  // of counts and places
 constexpr std::size_t kMostAxes = 16;
-constexpr std::size_t kLargestPreview = 1 << 20;  // bytes
 
 // A value and where it stands, for messages.
 class Field {
@@ -139,7 +138,7 @@ TraceAxis read_axis(const Field& value) {
       axis.columns = value["columns"].whole(0, kLongest);
       if (axis.size() > kLongest) value.wrong("has {} regions; {} are allowed", axis.size(), kLongest);
       if (value.has("preview")) axis.preview = value["preview"].text();
-      if (!axis.preview.empty() && (axis.preview.size() > kLargestPreview || !is_preview(axis.preview)))
+      if (!axis.preview.empty() && !is_preview(axis.preview))
         value["preview"].wrong("must be a data: URL of a PNG, JPEG, WebP or GIF of at most {} bytes", kLargestPreview);
       break;
     case Kind::sound:
@@ -237,20 +236,6 @@ TraceTrust read_trust(const Field& value, const TraceAxis& rows) {
   return trust;
 }
 
-Json parsed(std::string_view text, const std::string& file) {
-  const auto not_too_deep = [&file](int depth, Json::parse_event_t, const Json&) {
-    require(depth <= kDeepest, "{}: it is nested too deeply to be a trace", file);
-    return true;
-  };
-  try {
-    return Json::parse(text, not_too_deep);
-  } catch (const Json::parse_error& error) {
-    fail("{}: it is not valid JSON at byte {}", file, error.byte);
-  } catch (const Json::exception&) {
-    fail("{}: it has a number that is too large", file);
-  }
-}
-
 // The axes of version 1 are the source and the target.
 void read_sides(const Field& value, Trace& trace) {
   trace.axes = pair_trace(read_text(value["source"]), read_text(value["target"])).axes;
@@ -278,7 +263,7 @@ std::vector<TraceChoice> read_choices(const Field& value) {
 }  // namespace
 
 Trace trace_from_json(std::string_view json, const std::string& name) {
-  const Json all = parsed(json, name);
+  const Json all = parse_json(json, name);
   const Field value(all, name);
   require(all.is_object() && all.contains("format") && all["format"] == kTraceFormat,
           "{}: it is no trace: \"format\" is not \"{}\"", name, kTraceFormat);

@@ -9,19 +9,34 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A line as an object; null of one that is none, because a kill cut it off or a lost machine left it behind.
+Json object_of(const std::string& line) {
+  try {
+    Json json = parse_json<Json>(line, "");
+    return json.is_object() ? json : Json();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::string place(const std::filesystem::path& file, Index line) { return fmt::format("{}:{}", file.string(), line); }
+
 // Rewrites the file with the whole lines up to the step. A last line without an end was cut off by a kill.
 void drop_lines_after(const std::filesystem::path& file, Index step) {
   std::istringstream lines(read_file(file));
   AtomicFile kept(file);
+  Index number = 0;
   for (std::string line; std::getline(lines, line) && !lines.eof();) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("step", Index{0}) <= step) kept.write(line + "\n");
+    ++number;
+    const Json json = object_of(line);
+    if (json.is_object() && whole_field(json, "step", 0, place(file, number)) <= step) kept.write(line + "\n");
   }
   kept.commit();
 }
@@ -102,15 +117,18 @@ double TrainingHistory::words_per_second() const {
 
 TrainingHistory read_training_log(const std::filesystem::path& file) {
   TrainingHistory history;
+  Index number = 0;
   std::istringstream lines(read_file(file));
   for (std::string line; std::getline(lines, line);) {
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = object_of(line);
+    const std::string here = place(file, ++number);
     if (!json.is_object()) continue;
-    const Index step = json.value("step", Index{0}), epoch = json.value("epoch", Index{0});
+    const auto whole = [&](const char* name) { return whole_field(json, name, 0, here); };
+    const auto real = [&](const char* name) { return number_field(json, name, 0, here); };
+    const Index step = whole("step"), epoch = whole("epoch");
     if (json.contains("loss"))
-      history.steps.push_back({step, epoch, json.value("loss", 0.0), json.value("rate", 0.0), json.value("norm", 0.0),
-                               json.value("words", Index{0}), json.value("words_per_second", 0.0),
-                               json.value("seconds", 0.0)});
+      history.steps.push_back({step, epoch, real("loss"), real("rate"), real("norm"), whole("words"),
+                               real("words_per_second"), real("seconds")});
     if (json.contains("scores") && json["scores"].is_object()) {
       LoggedScores& scores = history.scores.emplace_back(LoggedScores{step, epoch, 0, {}});
       for (const auto& [name, value] : json["scores"].items())

@@ -52,7 +52,7 @@ expect 'translate' 'HTTP/1.1 200 OK' '{"translatedText":"'
 ask 'POST /explain' '{"text": "the old dog"}'
 expect 'explain' '"format":"heed-trace"' '"model":"en-de"'
 ask 'POST /translate' '{"q": '
-expect 'malformed' 'HTTP/1.1 400 Bad Request' '"error":"the body is not JSON'
+expect 'malformed' 'HTTP/1.1 400 Bad Request' '"error":"the body: it is not valid JSON'
 ends TERM
 cp log output
 expect 'log' ' 127.0.0.1 GET /v2/health/ready 200 ' ' 127.0.0.1 POST /translate 400 ' 'signal 15'

@@ -199,6 +199,7 @@ TEST(SampleBatches, BadLinesAreCountedWithTheirPlaces) {
   const Words words = train_words({{target}}, {});
   BatchOptions options = pairs_of({name, target}, words, words);
   options.longest = 3;
+  options.files.allow_bad_lines = true;
   SampleBatches batches(options);
   const SampleReport& report = batches.report();
   EXPECT_TRUE(report.complete);

@@ -38,7 +38,8 @@ class SamplesTest : public testing::Test {
   // All samples of one file, and what was wrong with others, without the folder.
   Lines read(const std::string& name, std::string_view bytes, const std::vector<SampleColumn>& columns,
              const std::string& format = "", const Lines& given = {}) {
-    Samples samples({.files = {write(name, bytes)}, .format = format, .columns = given}, columns);
+    Samples samples({.files = {write(name, bytes)}, .format = format, .columns = given, .allow_bad_lines = true},
+                    columns);
     Lines all = rest_of(samples);
     report_ = report_of(samples);
     return all;
@@ -78,7 +79,8 @@ TEST_F(SamplesTest, LinesOfParallelFilesBelongTogether) {
   const std::vector<SampleColumn> columns = {{"premise"}, {"claim"}, {"label", Kind::label, true}};
   Samples samples(
       {.files = {write("a.premise", "p1\r\np2\n"), write("a.claim", "c1\nc2\nc3\n"), write("a.label", "x\ny"),
-                 write("b.premise", "\xef\xbb\xbfp4"), write("b.claim", "c4\n"), write("b.label", " z \n")}},
+                 write("b.premise", "\xef\xbb\xbfp4"), write("b.claim", "c4\n"), write("b.label", " z \n")},
+       .allow_bad_lines = true},
       columns);
   EXPECT_EQ(rest_of(samples), (Lines{"0:1 p1 | c1 => x", "1:2 p2 | c2 => y", "3:1 p4 | c4 => z"}));
   EXPECT_EQ(report_of(samples), "4 samples, 3 used\n  1 left out, the other file has fewer lines: a.claim:3");
@@ -102,6 +104,48 @@ TEST_F(SamplesTest, BadCellsAreCountedInTheOrderOfTheirFirstOccurrence) {
             "x.tsv:4, x.tsv:5\n  2 left out, not UTF-8: x.tsv:6, x.tsv:7");
   EXPECT_EQ(read("y.tsv", "\n\n\n\n\n\n\n", kPair), Lines{});
   EXPECT_EQ(report_, "7 samples, 0 used\n  7 left out, not 2 columns: y.tsv:1, y.tsv:2, y.tsv:3, y.tsv:4, y.tsv:5 ...");
+}
+
+TEST_F(SamplesTest, FilesOfUnequalLengthAreAnErrorUnlessAllowed) {
+  SampleFiles files{.files = {write("a.en", "a\nb\nc\n"), write("a.de", "x\ny\n")}, .format = "lines"};
+  expect_message("a.en:3: the file beside it has fewer lines; 1 of 3 have no partner (--allow-bad-lines", files, kPair);
+  files.allow_bad_lines = true;
+  Samples samples(files, kPair);
+  EXPECT_EQ(rest_of(samples).size(), 2u);
+}
+
+TEST_F(SamplesTest, ManyBadLinesAreAnErrorUnlessAllowed) {
+  const auto table = [&](int good, int bad) {
+    std::string bytes;
+    for (int i = 0; i < bad; ++i) bytes += "only\n";
+    for (int i = 0; i < good; ++i) bytes += "a\tb\n";
+    return SampleFiles{.files = {write("x.tsv", bytes)}};
+  };
+  expect_message("6 of 100 samples cannot be used (--allow-bad-lines goes on without them): 100 samples, 94 used",
+                 table(94, 6), kPair);
+  expect_message("2 of 3 samples cannot be used", table(1, 2), kPair);
+  for (const SampleFiles& files : {table(95, 5), table(1, 1)}) {
+    Samples samples(files, kPair);
+    EXPECT_FALSE(rest_of(samples).empty());
+  }
+  // What nobody labelled is no fault.
+  Samples labels({.files = {write("l.tsv", "a\t-\nb\t-\nc\tx\n")}}, kLabelled);
+  EXPECT_EQ(rest_of(labels), Lines{"2:3 c => x"});
+  // A large file is not read to its end before this is said.
+  SampleFiles large = table(0, 100'000);
+  large.files.push_back(path("never-read.tsv"));
+  write("never-read.tsv", "a\tb\n");
+  expect_message("100000 of 100000 samples cannot be used", large, kPair);
+}
+
+TEST_F(SamplesTest, Utf16IsNotText) {
+  const std::string bytes(
+      "\xff\xfe"
+      "a\0\t\0b\0\n\0c\0\t\0d\0\n\0",
+      18);
+  expect_message("2 of 3 samples cannot be used", {.files = {write("x.tsv", bytes)}}, kPair);
+  EXPECT_EQ(read("y.tsv", bytes, kPair), Lines{});
+  EXPECT_NE(report_.find("left out, a zero byte in it, as UTF-16 has: y.tsv:1"), std::string::npos) << report_;
 }
 
 TEST_F(SamplesTest, AHeaderNamesTheColumnsOfATable) {

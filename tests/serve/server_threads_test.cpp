@@ -136,7 +136,8 @@ TEST_F(ServerThreads, ClientsThatLeaveAreForgotten) {
       leaving.push_back(std::make_unique<HttpClient>(server_->port()));
       const std::string body = texts(64, 40).dump();
       const std::string ask =
-          fmt::format("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+          fmt::format("POST /translate HTTP/1.{}\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", i < 4 ? 0 : 1,
+                      body.size(), body);
       leaving.back()->write(i % 2 == 0 ? ask : ask + ask);  // some say already what comes next
     }
   }

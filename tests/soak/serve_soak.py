@@ -9,32 +9,21 @@ server's memory and descriptors before and after. It goes on for SOAK_MINUTES (1
 of each. Everything happens on 127.0.0.1 and in a temporary folder. Needs nothing but Python's standard library.
 """
 
-import argparse
 import asyncio
-import collections
 import json
 import os
 import random
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from soaking import arguments, counts, fail, report
+
 CLIENTS = 64
 MOST_GROWTH = 32 << 20  # bytes of resident memory between two rounds that do the same
-
-counts = collections.Counter()
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print(f"FAILED: {text[:500]}", flush=True)
-
 
 # The models: a translator in two versions, which `current` names in turn, and one that summarises.
 
@@ -379,7 +368,7 @@ async def settled(server, descriptors):
         await asyncio.sleep(0.05)
 
 
-async def attack(heed, folder, short, minutes):
+async def attack(heed, folder, short, until):
     sentences = train_models(heed, folder)
     requests = all_requests(sentences)
     versions = []
@@ -390,7 +379,6 @@ async def attack(heed, folder, short, minutes):
         versions.insert(0, await answers_alone(server, requests))
         server.process.send_signal(signal.SIGTERM)
         server.ended()
-    until = time.monotonic() + 60 * minutes
     rounds, light, exchanges = (4, 20, 2) if short else (32, 400, 10)
     while True:
         (folder / "current").unlink()
@@ -421,16 +409,10 @@ async def attack(heed, folder, short, minutes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    builds = [ROOT / "build" / preset / "heed" for preset in ("release", "dev")]
-    found = next((build for build in builds if build.exists()), builds[0])
-    parser.add_argument("heed", nargs="?", type=Path, default=Path(os.environ.get("HEED_COMMAND", found)), help="the command")
-    parser.add_argument("--short", action="store_true", help="one small round of each attack")
-    options = parser.parse_args()
+    given = arguments(__doc__)
     with tempfile.TemporaryDirectory(prefix="heed-soak-") as folder:
-        asyncio.run(attack(options.heed.resolve(), Path(folder), options.short, float(os.environ.get("SOAK_MINUTES", "10"))))
-    print("serve_soak:", ", ".join(f"{count} {name}" for name, count in sorted(counts.items())), f"; {len(failures)} failures")
-    sys.exit(1 if failures else 0)
+        asyncio.run(attack(given.heed, Path(folder), given.short, given.end))
+    report()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ TEST(ReadOptions, SaysWhereItIsWrong) {
   EXPECT_EQ(message_of([] { read_options("model luong", "f"); }), "f:1: expected \"name: value\", not \"model luong\"");
   EXPECT_EQ(message_of([] { read_options("a: 1\na: 2", "f"); }), "f:2: \"a\" is given twice");
   EXPECT_EQ(message_of([] { read_options("- a", "f"); }), "f:1: a list item without an option before it");
-  EXPECT_EQ(message_of([] { read_options("{\"a\": ", "f"); }), "f: it is not valid JSON");
+  EXPECT_EQ(message_of([] { read_options("{\"a\": ", "f"); }), "f: it is not valid JSON at byte 7");
   EXPECT_EQ(message_of([] { read_options("{\"a\": {\"b\": 1}}", "f"); }),
             "f: \"a\" must be a number, text, true or false, or a list of these");
   EXPECT_EQ(message_of([] { read_options("b: 1\na:\n  b: 1", "f"); }),

@@ -108,9 +108,39 @@ TEST_F(ModelFolderTest, SaysWhatIsWrong) {
   with("\"width\": 12", "\"width\": 1.5");
   EXPECT_EQ(opening(), file + ": width must be a whole number, not '1.5'");
   put("config.json", good.substr(0, good.size() / 2));
+  EXPECT_TRUE(opening().starts_with(file + ": it is not valid JSON at byte ")) << opening();
+  put("config.json", "[]");
   EXPECT_EQ(opening(), file + ": it is damaged, or not the configuration of a model");
   fs::remove(path_ / "config.json");
   EXPECT_EQ(opening(), path_.string() + ": it is not a model folder: config.json is missing");
+}
+
+TEST_F(ModelFolderTest, SeesWhatIsNotWhatWasWritten) {
+  const ModelFolder folder = create();
+  Parameters parameters;
+  parameters.add("x", Shape{2}, init::constant(4));
+  folder.save_weights(parameters);
+  folder.verify(ModelFolder::Verify::all);
+  const std::string weights = read_file(folder.weights());
+  put("model.safetensors", weights.substr(0, weights.size() - 1) + "x");
+  folder.verify(ModelFolder::Verify::without_tensors);
+  const auto fault = [&] { return message_of([&] { folder.verify(ModelFolder::Verify::all); }); };
+  EXPECT_TRUE(fault().starts_with(folder.weights().string() + ": it is not what was written")) << fault();
+  put("model.safetensors", weights);
+  folder.verify(ModelFolder::Verify::all);
+  put("source.vocab.txt", "wordz");
+  EXPECT_TRUE(message_of([&] {
+                folder.verify(ModelFolder::Verify::without_tensors);
+              }).starts_with((path_ / "source.vocab.txt").string() + ": it is not what was written"));
+  fs::remove(path_ / "digests.json");  // as older folders have none
+  folder.verify(ModelFolder::Verify::all);
+}
+
+TEST_F(ModelFolderTest, DeepNestingIsAnErrorAndNoCrash) {
+  create();
+  put("config.json", "{\"version\": 1, \"model\": \"toy\", \"config\": {\"width\": " + std::string(40'000, '[') +
+                         std::string(40'000, ']') + "}}");
+  EXPECT_EQ(opening(), (path_ / "config.json").string() + ": it is nested deeper than 16 levels");
 }
 
 TEST_F(ModelFolderTest, WeightsThatAreNotThereAreNamed) {

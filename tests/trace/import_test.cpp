@@ -110,7 +110,7 @@ TEST(ImportNematus, ErrorsNameTheLine) {
   EXPECT_EQ(fault({"0 ||| a"}), "dump: line 1: 2 fields between |||, not number, target, score, source and counts");
   EXPECT_EQ(fault({"0 ||| b ||| 0 ||| a ||| 1 1", "0.5x"}), "dump: line 2: 0.5x is not a weight between 0 and 1");
   EXPECT_EQ(fault({"{\"matrix\": 1}"}), "dump: line 1: is not a JSON object with a \"matrix\"");
-  EXPECT_EQ(fault({"{"}), "dump: line 1: is not a JSON object with a \"matrix\"");
+  EXPECT_EQ(fault({"{"}), "dump: line 1: it is not valid JSON at byte 2");
   EXPECT_EQ(fault({"{\"matrix\": [1]}"}), "dump: line 1: a row of the matrix is not a list");
   EXPECT_EQ(fault({"{\"matrix\": [[\"a\"]]}"}), "dump: line 1: \"a\" is not a weight between 0 and 1");
   EXPECT_EQ(fault({"{\"matrix\": [[1]], \"source_sent\": 1}"}), "dump: line 1: \"source_sent\" is not a text");

@@ -134,7 +134,7 @@ TEST(TraceJson, WhatIsNoJsonIsSaidToBeNone) {
   EXPECT_EQ(message("[1e999]"), "t.json: it has a number that is too large");
   EXPECT_EQ(message("\"\xff\""), "t.json: it is not valid JSON at byte 2");
   EXPECT_EQ(message("[1, 2]"), "t.json: it is no trace: \"format\" is not \"heed-trace\"");
-  EXPECT_EQ(message(std::string(1'000'000, '[')), "t.json: it is nested too deeply to be a trace");
+  EXPECT_EQ(message(std::string(1'000'000, '[')), "t.json: it is nested deeper than 16 levels");
 }
 
 TEST(TraceJson, UnknownFieldsArePassedOver) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
+#include "support/messages.h"
 #include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
+
+using test::message_of;
 
 ProgressScreen silent() {
   return {.write = [](std::string_view) {}, .seconds = [] { return 0.0; }, .columns = [] { return 80; }};
@@ -34,6 +37,19 @@ TEST(TrainingLog, IsReadBackAsItWasWritten) {
   EXPECT_EQ(history.scores[0].values, (std::map<std::string, double>{{"bleu", 12.5}, {"cross-entropy", 3}}));
   EXPECT_DOUBLE_EQ(history.scores[0].seconds, 3.5);  // half way between the lines
   EXPECT_DOUBLE_EQ(history.scores[1].seconds, 8);    // as far beyond the last as the steps before went
+}
+
+TEST(TrainingLog, TextInsteadOfANumberIsNamed) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "train.jsonl";
+  write_file(file, "{\"step\":3,\"loss\":1}\n{\"step\":\"six\",\"loss\":1}\n");
+  EXPECT_EQ(message_of([&] { read_training_log(file); }),
+            file.string() + ":2: the field step must be a whole number, not string");
+  EXPECT_EQ(message_of([&] { TrainingLog(file, 3, 10, silent()); }),
+            file.string() + ":2: the field step must be a whole number, not string");
+  write_file(file, "{\"step\":3,\"loss\":\"low\"}\n");
+  EXPECT_EQ(message_of([&] { read_training_log(file); }),
+            file.string() + ":1: the field loss must be a number, not string");
 }
 
 TEST(TrainingLog, WithoutLinesThereIsNoSpeed) {
