@@ -85,6 +85,7 @@ bool cut_input(EncodedInput& input, Index longest) {
   if (input.length() <= longest) return false;
   if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
   if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
+  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
   while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
   if (!input.ends.empty() && input.ends.back() < longest) input.ends.push_back(static_cast<std::int32_t>(longest));
   return true;
@@ -128,6 +129,10 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       options.observer = [&](SearchStep step) {
         step.source = static_cast<Index>(chosen[static_cast<std::size_t>(step.source)]);
         search.options.observer(step);
+      };
+    if (search.options.allows)
+      options.allows = [&](Index source, std::span<const std::int32_t> words, std::int32_t next) {
+        return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words, next);
       };
     const Source source = chosen_batch(samples, chosen, false).inputs.front();
     const std::unique_ptr<Decoding> decoding = start_all(writers, source);

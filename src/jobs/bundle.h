@@ -39,6 +39,8 @@ struct Bundle {
   Featured sense_input(std::size_t input, const Value& value) const;
   // With its outputs. A label that the model does not know is an Error.
   EncodedSample encode(const Sample& sample) const;
+  // What can be written for a sample: the output's words, and those of its text that only copying knows.
+  const Vocabulary& output_words(const EncodedSample& sample) const;
   std::int32_t label_number(const std::string& label) const;
 };
 
