@@ -10,6 +10,7 @@
 #include "heed/data/sentences.h"
 #include "heed/data/text_file.h"
 #include "heed/data/words.h"
+#include "heed/jobs/tuning.h"
 
 namespace heed {
 namespace {
@@ -234,6 +235,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   else
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
+  bundle.extractive = read_extractive(folder);
   if (weights == FolderWeights::trained) {
     const ParametersFile stored = folder.stored_weights();
     make_model(bundle, seed, stored);

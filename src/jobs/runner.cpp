@@ -164,6 +164,7 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
     search.options.prefixes.push_back(bundles_.front()->output_words(samples.back()).encode(options.prefixes[i]));
   }
   search.options.allows = constraint(samples, options.outputs);
+  search.extractive = bundles_.front()->extractive;
   if (options.on_step) search.options.observer = [&options](const SearchStep&) { options.on_step(); };
   const Hypotheses found = search_batches(writers_, samples, search, threads_);
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));

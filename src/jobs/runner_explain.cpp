@@ -56,7 +56,7 @@ Tensor without_begin(const Tensor& weights) {
 // Of each token of the output the share of its probability that was copied, (1 - p) Σ_{j: x_j = y} a_j / P(y).
 std::vector<double> copied_shares(const Trace& trace, const EncodedSample& sample) {
   const EncodedInput& input = sample.inputs.front();
-  const Words& source = input.copies.empty() ? input.words : input.copies;
+  const Words& source = written_words(input);
   const auto n = trace.generation_probabilities.size(), m = source.size();
   std::vector<double> shares;
   for (std::size_t t = 0; t < n; ++t) {
@@ -281,6 +281,7 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
     if (each.prefix) search.options.prefixes.push_back(bundle.output_words(each.sample).encode(*each.prefix));
   }
   search.options.allows = constraint(samples, options.run.outputs);
+  search.extractive = bundle.extractive;
   std::vector<Steps> steps(options.beam ? list.size() : 0);
   TokenTeller teller(options.run, list.size());
   search.options.observer = [&](const SearchStep& step) {

@@ -24,7 +24,7 @@ AbsConfig checked(const AbsConfig& config) {
 }
 
 // 1 for the first `length` places of each row, else 0: [batch, longest, 1].
-Tensor real_places(const Ids& lengths, Index longest) {
+Tensor within_lengths(const Ids& lengths, Index longest) {
   const Mask mask = padding_mask(lengths.contiguous(), longest).reshape(Shape{lengths.size(), longest, 1});
   return as_numbers(mask, mask.shape());
 }
@@ -87,13 +87,13 @@ Var Abs::convolved(const Var& words, const Source& source) const {
   Var x = words;
   for (const Linear& layer : convolutions_) {
     const Index m = x.size(1);
-    const Tensor real = real_places(lengths, m);
+    const Tensor real = within_lengths(lengths, m);
     const Var weight = reshape(layer.weight(), Shape{2 * config_.smoothing + 1, width, width});
     const Var seen = lowered(conv1d(x * Var(real), weight, layer.bias(), {.padding = Padding::same}), real);
     x = tanh(max_pool1d(pad(seen, 1, 0, m % 2, -kLow)));
     for (std::int32_t& length : lengths.values()) length = (length + 1) / 2;
   }
-  return reshape(largest(lowered(x, real_places(lengths, x.size(1))), 1), Shape{batch, 1, width});
+  return reshape(largest(lowered(x, within_lengths(lengths, x.size(1))), 1), Shape{batch, 1, width});
 }
 
 Abs::Encoded Abs::encode(const Source& source) const {
@@ -101,7 +101,7 @@ Abs::Encoded Abs::encode(const Source& source) const {
   if (!looks()) return {convolved(words, source), {}};
   const Var values = config_.encoder == "bow"
                          ? words
-                         : smoothed(words * Var(real_places(source.lengths, source.longest())), config_.smoothing);
+                         : smoothed(words * Var(within_lengths(source.lengths, source.longest())), config_.smoothing);
   return {{}, attention_.memory(words, values, source.lengths)};
 }
 
@@ -158,14 +158,15 @@ std::unique_ptr<Config> abs_config(const std::string& preset) {
   return config;
 }
 
-const RegisterSystem abs{{.name = "abs",
-                          .summary = "feed-forward language model beside a bag of words, convolutions or attention",
-                          .paper = "Rush, Chopra, Weston 2015",
-                          .job = "summarisation",
-                          .presets = {"paper", "small"},
-                          .config = abs_config,
-                          .make = make_model<Abs, AbsConfig>,
-                          .training = {{"schedule", "plateau"}, {"beta2", "0.999"}}}};
+const RegisterSystem abs_system{
+    {.name = "abs",
+     .summary = "feed-forward language model beside a bag of words, convolutions or attention",
+     .paper = "Rush, Chopra, Weston 2015",
+     .job = "summarisation",
+     .presets = {"paper", "small"},
+     .config = abs_config,
+     .make = make_model<Abs, AbsConfig>,
+     .training = {{"schedule", "plateau"}, {"beta2", "0.999"}}}};
 
 }  // namespace
 }  // namespace heed

@@ -139,10 +139,12 @@ class BeamSearch {
   }
 
   // What a log-probability must exceed to become one of the kept hypotheses, were it to lose nothing more on its way to
-  // the longest length, where it is divided by the most.
+  // the longest length, where it is divided by the most and has gained what can be gained.
   double floor_of(const SourceSearch& search, Index source) const {
     if (static_cast<Index>(search.kept.size()) < options_.best) return kNever;
-    return search.kept.back().score * length_penalty(plan_.longest(source) + 1, options_.length_penalty);
+    const Index longest = plan_.longest(source) + 1;
+    return search.kept.back().score * length_penalty(longest, options_.length_penalty) -
+           options_.bonus * static_cast<double>(longest);
   }
 
   void choose(Index source, Index t, const NextWords& next) {

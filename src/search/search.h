@@ -41,6 +41,7 @@ struct SearchOptions {
   Index beam = 5;
   Index best = 1;               // hypotheses wanted a source: at most `beam` from beam search, any number of samples
   double length_penalty = 0.6;  // α of Wu et al. 2016; 0: none
+  double bonus = 0;             // the most that a word may gain: 0 where words' scores are log-probabilities
   double coverage_penalty = 0;  // β of Wu et al. 2016; 0: none. Needs a model with attention
   Stopping stopping = Stopping::certain;
   // At most longest_factor · (source length) + longest_extra words; then comes the end, whatever the model says.

@@ -61,17 +61,6 @@ class SummaryWork final : public RunWork {
   }
 };
 
-Work::Model model_for(const AdapterCall& call, const std::string& name) {
-  if (!name.empty()) {
-    Work::Model model = call.models.named(name);
-    if (model->bundle().job != &call.job) refuse(400, "{} does not summarise", shown(name));
-    return model;
-  }
-  for (const auto& model : call.models.models())
-    if (model->bundle().job == &call.job) return model;
-  refuse(404, "there is no model that summarises");
-}
-
 std::shared_ptr<Work> summarise(const AdapterCall& call) {
   const Json json = read_json(call.request.body);
   const Members members(json);
@@ -79,8 +68,8 @@ std::shared_ptr<Work> summarise(const AdapterCall& call) {
   members.read("model", name);
   std::vector<SentSample> samples = samples_in(members, call.limits);
   const WritingOptions writing = options_in(members);
-  return std::make_shared<SummaryWork>(model_for(call, name), std::move(samples), Index{1}, call.options, call.reply,
-                                       writing);
+  return std::make_shared<SummaryWork>(call.models.named_of_job(call.job, name), std::move(samples), Index{1},
+                                       call.options, call.reply, writing);
 }
 
 const RegisterAdapter summarization_path{{"summarisation", "POST", "/summarization", summarise}};

@@ -75,7 +75,7 @@ const auto& one_of(const List& list, RandomSequence& random) {
   return list[random.below(list.size())];
 }
 
-std::string name_of(RandomSequence& random) {
+std::string made_up_name(RandomSequence& random) {
   std::string name;
   for (int i = 0; i < 3; ++i) name += one_of(kSyllables, random);
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
@@ -86,7 +86,7 @@ std::string name_of(RandomSequence& random) {
 class News {
  public:
   explicit News(RandomSequence& random) : random_(random), deed_(one_of(kDeeds, random)) {
-    facts_["$who"] = name_of(random);
+    facts_["$who"] = made_up_name(random);
     facts_["$where"] = place();
     facts_["$did"] = deed_.did, facts_["$done"] = deed_.done;
     facts_["$what"] = one_of(deed_.what, random);
@@ -115,11 +115,11 @@ class News {
   }
 
  private:
-  std::string place() { return name_of(random_) + std::string(one_of(kPlaceEndings, random_)); }
+  std::string place() { return made_up_name(random_) + std::string(one_of(kPlaceEndings, random_)); }
 
   std::string filled(string_view word) {
     if (const auto fact = facts_.find(word); fact != facts_.end()) return fact->second;
-    if (word == "$name") return name_of(random_);
+    if (word == "$name") return made_up_name(random_);
     if (word == "$place") return place();
     if (word == "$role") return std::string(one_of(kRoles, random_));
     if (word == "$kind") return std::string(one_of(kKinds, random_));
