@@ -114,10 +114,15 @@ nb::dict dict_of(const heed::Trace& trace) {
     result["rows"] = trace.rows;
     result["columns"] = trace.columns;
   }
-  heed::Tensor logs(heed::Shape{static_cast<heed::Index>(trace.log_probabilities.size())});
-  for (std::size_t i = 0; i < trace.log_probabilities.size(); ++i)
-    logs.data()[i] = static_cast<heed::Real>(trace.log_probabilities[i]);
-  if (!trace.log_probabilities.empty()) result["log_probabilities"] = array_of(logs);
+  const auto add_row = [&result](const char* name, const std::vector<double>& numbers) {
+    if (numbers.empty()) return;
+    heed::Tensor row(heed::Shape{static_cast<heed::Index>(numbers.size())});
+    std::copy(numbers.begin(), numbers.end(), row.data());
+    result[name] = array_of(row);
+  };
+  add_row("log_probabilities", trace.log_probabilities);
+  add_row("generation_probabilities", trace.generation_probabilities);
+  add_row("copied", trace.copied);
   if (!trace.choices.empty()) {
     nb::list choices;
     for (const heed::TraceChoice& choice : trace.choices) {
@@ -176,8 +181,7 @@ class Model {
     for (const std::vector<heed::Result>& answers : results) {
       nb::list one;
       for (const heed::Result& result : answers) {
-        const nb::object alignment =
-            result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
+        const nb::object alignment = result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
         one.append(nb::make_tuple(result.text, result.log_probability, result.score, result.finished, alignment));
       }
       list.append(one);
@@ -227,7 +231,8 @@ class Model {
     const std::vector<heed::Sample> samples = samples_of(inputs, outputs);
     const nb::gil_scoped_release unlocked;
     std::vector<std::pair<double, heed::Index>> scores;
-    for (const heed::SampleScore& score : runner_.score(samples)) scores.emplace_back(score.log_probability, score.words);
+    for (const heed::SampleScore& score : runner_.score(samples))
+      scores.emplace_back(score.log_probability, score.words);
     return scores;
   }
 
@@ -236,7 +241,8 @@ class Model {
     const heed::Bundle& bundle = runner_.bundle();
     nb::dict result;
     nb::list inputs;
-    for (const heed::JobSide& side : bundle.job->inputs) inputs.append(nb::make_tuple(side.name, heed::name_of(side.kind)));
+    for (const heed::JobSide& side : bundle.job->inputs)
+      inputs.append(nb::make_tuple(side.name, heed::name_of(side.kind)));
     result["job"] = bundle.job->name;
     result["system"] = bundle.system->name;
     result["inputs"] = inputs;
@@ -257,8 +263,8 @@ class Model {
     std::vector<heed::Sample> samples;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto values = nb::cast<nb::list>(inputs[i]);
-      heed::require(values.size() == runner_.job().inputs.size(), "[{}] {} inputs, but it reads {}",
-                    runner_.job().verb, values.size(), runner_.job().inputs.size());
+      heed::require(values.size() == runner_.job().inputs.size(), "[{}] {} inputs, but it reads {}", runner_.job().verb,
+                    values.size(), runner_.job().inputs.size());
       heed::Sample& sample = samples.emplace_back();
       for (std::size_t k = 0; k < values.size(); ++k)
         sample.inputs.push_back(value_of(runner_.job().inputs[k].kind, nb::cast<nb::tuple>(values[k])));
@@ -279,6 +285,10 @@ class Model {
     take("best", search.best);
     take("length_penalty", search.length_penalty);
     take("coverage_penalty", search.coverage_penalty);
+    take("no_repeat", search.no_repeat);
+    take("least_words", run.outputs.least_words);
+    take("most_words", run.outputs.most_words);
+    take("most_bytes", run.outputs.most_bytes);
     take("temperature", search.temperature);
     take("top_k", search.top_k);
     take("nucleus", search.nucleus);

@@ -17,6 +17,7 @@ void add_run(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_view(CLI::App& app);
 void add_score(CLI::App& app);
+void add_tune(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);

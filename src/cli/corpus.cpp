@@ -10,6 +10,7 @@
 #include "heed/data/corpora/debian.h"
 #include "heed/data/corpora/gettext.h"
 #include "heed/data/corpora/grammar.h"
+#include "heed/data/corpora/headlines.h"
 #include "heed/data/corpora/inference.h"
 #include "heed/data/corpora/labelled_corpus.h"
 #include "heed/data/corpora/reviews.h"
@@ -49,6 +50,14 @@ void make_grammar(CorpusCommand& options) {
   CorpusWriter writer(options.corpus);
   for (const GrammarPair& pair : generate_grammar_pairs(options.pairs, options.corpus.seed))
     writer.add(pair.english, pair.french, pair.links);
+  report(options, writer.finish());
+}
+
+void make_headlines(CorpusCommand& options) {
+  options.corpus.source = "text", options.corpus.target = "summary", options.corpus.alignments = true;
+  CorpusWriter writer(options.corpus);
+  for (const HeadlinePair& pair : generate_headlines(options.pairs, options.corpus.seed))
+    writer.add(pair.text, pair.headline, pair.links);
   report(options, writer.finish());
 }
 
@@ -151,6 +160,7 @@ void add_corpus(CLI::App& app) {
   command->footer(
       "Examples:\n"
       "  heed corpus grammar data/grammar\n"
+      "  heed corpus headlines data/headlines\n"
       "  heed corpus reviews data/reviews\n"
       "  heed corpus inference data/inference\n"
       "  heed corpus gettext data/de --language de\n"
@@ -169,6 +179,20 @@ void add_corpus(CLI::App& app) {
       "  heed corpus grammar data/grammar\n"
       "  heed corpus grammar data/large --pairs 200000 --valid 0.005 --test 0.005 --seed 7");
   grammar_command->callback([grammar] { make_grammar(*grammar); });
+
+  const auto headlines = std::make_shared<CorpusCommand>();
+  CLI::App* const headlines_command = command->add_subcommand(
+      "headlines", "News of a few sentences with headlines, and which words these come from; needs no files");
+  add_common(*headlines_command, headlines);
+  headlines_command->add_option("--texts", headlines->pairs, "Number of different texts in all parts together")
+      ->capture_default_str();
+  headlines_command->footer(
+      "train.text and train.summary are files of lines; train.align has the gold words in Pharaoh's format, those\n"
+      "of the text first. People and places have names that no vocabulary holds, so that they must be copied.\n\n"
+      "Examples:\n"
+      "  heed corpus headlines data/headlines\n"
+      "  heed corpus headlines data/large --texts 100000 --seed 7");
+  headlines_command->callback([headlines] { make_headlines(*headlines); });
 
   const auto reviews = std::make_shared<CorpusCommand>();
   CLI::App* const reviews_command = command->add_subcommand(

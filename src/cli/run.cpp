@@ -9,6 +9,7 @@
 #include "heed/base/progress.h"
 #include "heed/base/threads.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/length_flags.h"
 #include "heed/data/text_file.h"
 #include "heed/explain/terminal.h"
 #include "heed/jobs/runner.h"
@@ -251,8 +252,7 @@ void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& opti
   command.add_option("--beam,-b,--beam-size", search.beam, "Hypotheses in the beam")->capture_default_str();
   command.add_option("--length-penalty,--normalize", search.length_penalty, "Exponent of the length penalty (0: none)")
       ->capture_default_str();
-  command.add_option("--coverage-penalty", search.coverage_penalty, "Weight of the coverage penalty (0: none)")
-      ->capture_default_str();
+  add_length_flags(command, options->options);
   command.add_option("--alignment", options->alignment,
                      "Add '||| ' and the word alignment: hard (Pharaoh, 'source-target ...') or soft (weights)");
   command.add_flag("--draw", options->draw, "Draw below each output where the model looked");

@@ -38,6 +38,7 @@ void cut(EncodedInput& input, Index longest) {
     return;
   }
   input.words.resize(static_cast<std::size_t>(longest));
+  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
   const auto end = static_cast<std::int32_t>(longest);
   const auto beyond = std::lower_bound(input.ends.begin(), input.ends.end(), end);
   if (beyond == input.ends.end()) return;
@@ -47,6 +48,27 @@ void cut(EncodedInput& input, Index longest) {
 
 // The samples of a batch, wherever they are.
 using Rows = std::span<const EncodedSample* const>;
+
+// Below it are the ids that can be written: of known words, and of others that stand in the input. What was cut off
+// does not.
+Index written_size(const EncodedInput& input) {
+  const auto largest = std::max_element(input.copies.begin(), input.copies.end());
+  return std::max(input.known, largest == input.copies.end() ? 0 : Index{*largest} + 1);
+}
+
+// The words of the inputs as they are copied, beside `words`.
+void add_copies(Rows samples, std::size_t n, Source& result) {
+  const EncodedInput& first = samples[0]->inputs[n];
+  if (first.known == 0) return;
+  result.known = result.extended = first.known;
+  result.copies = result.words.copy();
+  for (std::size_t b = 0; b < samples.size(); ++b) {
+    const EncodedInput& input = samples[b]->inputs[n];
+    std::copy(input.copies.begin(), input.copies.end(),
+              result.copies.data() + static_cast<Index>(b) * result.longest());
+    result.extended = std::max(result.extended, input.extended->size());
+  }
+}
 
 // The n-th inputs of all samples, each padded to the longest.
 Source source_of(Rows samples, std::size_t n) {
@@ -79,6 +101,7 @@ Source source_of(Rows samples, std::size_t n) {
     }
     std::copy(from.ends.begin(), from.ends.end(), result.ends.data() + b * sentences);
   }
+  add_copies(samples, n, result);
   return result;
 }
 
@@ -91,9 +114,14 @@ void add_words(Rows samples, SampleBatch& result) {
   result.expected = Ids(shape, -1);
   for (std::size_t b = 0; b < samples.size(); ++b) {
     const std::vector<std::int32_t>& output = samples[b]->output;
+    const EncodedInput& input = samples[b]->inputs.front();
+    const Index written = written_size(input);
+    const auto below = [](Index size, std::int32_t id) { return size > 0 && id >= size ? kUnknown : id; };
     result.previous.words.data()[b * n] = kBegin;
-    std::copy(output.begin(), output.end(), result.previous.words.data() + b * n + 1);
-    std::copy(output.begin(), output.end(), result.expected.data() + b * n);
+    for (std::size_t t = 0; t < output.size(); ++t) {
+      result.previous.words.data()[b * n + t + 1] = below(input.known, output[t]);
+      result.expected.data()[b * n + t] = below(written, output[t]);
+    }
     result.expected.data()[b * n + output.size()] = kEnd;
     result.previous.lengths.data()[b] = static_cast<std::int32_t>(output.size() + 1);
     result.words += static_cast<Index>(output.size() + 1);

@@ -9,6 +9,7 @@
 #include "heed/base/error.h"
 #include "heed/data/samples.h"
 #include "heed/data/source.h"
+#include "heed/data/vocabulary.h"
 #include "heed/data/word_links.h"
 
 namespace heed {
@@ -18,6 +19,10 @@ struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
   Tensor features = {};                  // [length, width]
+  // Of a text whose words may be copied: `words` in a vocabulary of its own, whose first `known` are the model's.
+  std::vector<std::int32_t> copies = {};
+  Index known = 0;
+  std::shared_ptr<const Vocabulary> extended = {};
 
   Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
 };
@@ -25,7 +30,9 @@ struct EncodedInput {
 // A sample as numbers.
 struct EncodedSample {
   std::vector<EncodedInput> inputs = {};
-  std::vector<std::int32_t> output = {};  // words without begin and end, or one label; empty where nothing is known
+  // Words without begin and end, perhaps some that only the first input's `extended` vocabulary has; or one label; empty
+  // where nothing is known.
+  std::vector<std::int32_t> output = {};
   std::vector<std::vector<std::int32_t>> other_outputs = {};  // further references: a batch takes each for a sample
   WordLinks links = {};
   Index number = 0;

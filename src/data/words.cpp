@@ -14,22 +14,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kSymbols{"<unk>", "<s>", "</s>"};
 
-class Words final : public Vocabulary {
+// What follows from how each word is written.
+class WholeWords : public Vocabulary {
  public:
-  // The symbols first. `name` stands in errors.
-  Words(std::vector<std::string> words, const std::string& name, WordCutting cutting)
-      : words_(std::move(words)), cutting_(cutting) {
-    for (std::size_t id = 0; id < words_.size(); ++id)
-      require(ids_.emplace(words_[id], static_cast<std::int32_t>(id)).second, "{}: line {}: {} is there twice", name,
-              id + 1, words_[id]);
-    for (const std::string_view symbol : kSymbols) ids_.erase(symbol);  // no text can name them
-  }
+  explicit WholeWords(WordCutting cutting) : cutting_(cutting) {}
   std::vector<std::int32_t> encode(std::string_view text) const override {
     std::vector<std::int32_t> ids;
-    cut_words(cutting_, text, [&](std::string_view word, std::size_t, std::size_t) {
-      const auto found = ids_.find(word);
-      ids.push_back(found == ids_.end() ? kUnknown : found->second);
-    });
+    cut_words(cutting_, text, [&](std::string_view word, std::size_t, std::size_t) { ids.push_back(id_of(word)); });
     return ids;
   }
   std::string decode(std::span<const std::int32_t> ids) const override {
@@ -64,18 +55,42 @@ class Words final : public Vocabulary {
     }
     return places;
   }
-  std::string piece(std::int32_t id) const override {
-    require(id >= 0 && id < size(), "[words] id {} is outside 0..{}", id, size() - 1);
-    return words_[static_cast<std::size_t>(id)];
-  }
-  Index size() const override { return static_cast<Index>(words_.size()); }
   std::vector<Index> word_of(std::span<const std::int32_t> ids) const override {
     std::vector<Index> words(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) words[i] = static_cast<Index>(i);
     return words;
   }
+  WordCutting cutting() const { return cutting_; }
+  // Of a word as it is looked up.
+  virtual std::int32_t id_of(std::string_view word) const = 0;
+
+ private:
+  static Index length(std::string_view text) { return static_cast<Index>(count_characters(text)); }
+
+  WordCutting cutting_;
+};
+
+class Words final : public WholeWords {
+ public:
+  // The symbols first. `name` stands in errors.
+  Words(std::vector<std::string> words, const std::string& name, WordCutting cutting)
+      : WholeWords(cutting), words_(std::move(words)) {
+    for (std::size_t id = 0; id < words_.size(); ++id)
+      require(ids_.emplace(words_[id], static_cast<std::int32_t>(id)).second, "{}: line {}: {} is there twice", name,
+              id + 1, words_[id]);
+    for (const std::string_view symbol : kSymbols) ids_.erase(symbol);  // no text can name them
+  }
+  std::int32_t id_of(std::string_view word) const override {
+    const auto found = ids_.find(word);
+    return found == ids_.end() ? kUnknown : found->second;
+  }
+  std::string piece(std::int32_t id) const override {
+    require(id >= 0 && id < size(), "[words] id {} is outside 0..{}", id, size() - 1);
+    return words_[static_cast<std::size_t>(id)];
+  }
+  Index size() const override { return static_cast<Index>(words_.size()); }
   std::string file_name(std::string_view side) const override {
-    return std::string(side) + (cutting_ == WordCutting::tokens ? ".tokens.txt" : ".vocab.txt");
+    return std::string(side) + (cutting() == WordCutting::tokens ? ".tokens.txt" : ".vocab.txt");
   }
   std::string serialized() const override {
     std::string text;
@@ -84,11 +99,38 @@ class Words final : public Vocabulary {
   }
 
  private:
-  static Index length(std::string_view text) { return static_cast<Index>(count_characters(text)); }
-
   std::vector<std::string> words_;
   std::unordered_map<std::string_view, std::int32_t> ids_;  // views into words_, which never changes
-  WordCutting cutting_;
+};
+
+// Words and, behind them, those of one text that they lack.
+class ExtendedWords final : public WholeWords {
+ public:
+  ExtendedWords(std::shared_ptr<const Words> words, std::string_view text)
+      : WholeWords(words->cutting()), words_(std::move(words)) {
+    cut_words(cutting(), text, [&](std::string_view word, std::size_t begin, std::size_t end) {
+      if (id_of(word) == kUnknown) more_.push_back({std::string(word), std::string(text.substr(begin, end - begin))});
+    });
+  }
+  std::int32_t id_of(std::string_view word) const override {
+    if (const std::int32_t id = words_->id_of(word); id != kUnknown) return id;
+    const auto found = std::find_if(more_.begin(), more_.end(), [&](const More& more) { return more.word == word; });
+    return found == more_.end() ? kUnknown : static_cast<std::int32_t>(words_->size() + (found - more_.begin()));
+  }
+  std::string piece(std::int32_t id) const override {
+    if (id < words_->size()) return words_->piece(id);
+    return id < size() ? more_[static_cast<std::size_t>(id - words_->size())].written : words_->piece(kUnknown);
+  }
+  Index size() const override { return words_->size() + static_cast<Index>(more_.size()); }
+  std::string file_name(std::string_view side) const override { return words_->file_name(side); }
+  std::string serialized() const override { return words_->serialized(); }
+
+ private:
+  struct More {
+    std::string word, written;  // as it is looked up, and as it stands in the text
+  };
+  std::shared_ptr<const Words> words_;
+  std::vector<More> more_;  // few
 };
 
 }  // namespace
@@ -118,6 +160,12 @@ std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const Wo
   for (const std::string& word : options.more)
     if (known.count(word) == 0) words.push_back(word);
   return std::make_shared<Words>(std::move(words), "[words]", options.cutting);
+}
+
+std::shared_ptr<const Vocabulary> extended_by(const std::shared_ptr<const Vocabulary>& vocabulary,
+                                              std::string_view text) {
+  auto words = std::dynamic_pointer_cast<const Words>(vocabulary);
+  return words ? std::make_shared<const ExtendedWords>(std::move(words), text) : nullptr;
 }
 
 std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name, WordCutting cutting) {

@@ -22,6 +22,12 @@ struct WordOptions {
 // texts into tokens is kept in a file that ends with .tokens.txt.
 std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options);
 
+// `vocabulary` with the words of `text` that it lacks behind its own, in the order in which they come and as they are
+// first written there: what a model that copies can write about that text. Ids beyond them are the unknown word. Null
+// of a vocabulary of subwords, which spells every word.
+std::shared_ptr<const Vocabulary> extended_by(const std::shared_ptr<const Vocabulary>& vocabulary,
+                                              std::string_view text);
+
 // A list of words, one per line, from the bytes of its file; `name` stands in errors.
 std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name, WordCutting cutting);
 

@@ -40,9 +40,11 @@ EncodedInput keep_places(const EncodedInput& input, const std::vector<bool>& kep
       if (kept[j]) next = std::copy_n(from.data() + static_cast<Index>(j) * width, width, next);
     return result;
   }
+  result.known = input.known, result.extended = input.extended;
   auto end = input.ends.begin();
   for (std::size_t j = 0; j < kept.size(); ++j) {
     if (kept[j]) result.words.push_back(input.words[j]);
+    if (kept[j] && !input.copies.empty()) result.copies.push_back(input.copies[j]);
     if (end == input.ends.end() || *end != static_cast<std::int32_t>(j) + 1) continue;
     const auto here = static_cast<std::int32_t>(result.words.size());
     if (here > (result.ends.empty() ? 0 : result.ends.back())) result.ends.push_back(here);
@@ -57,7 +59,9 @@ class WriterEvidence final : public Evidence {
       : writer_(writer), source_(std::move(source)), output_(std::move(output)), on_step_(std::move(on_step)) {
     require(!output_.empty(), "[trust] the output is empty");
     previous_.push_back(kBegin);
-    previous_.insert(previous_.end(), output_.begin(), output_.end() - 1);
+    const Index known = source_.known > 0 ? source_.known : std::numeric_limits<Index>::max();
+    std::transform(output_.begin(), output_.end() - 1, std::back_inserter(previous_),
+                   [known](std::int32_t id) { return id < known ? id : kUnknown; });
   }
   Index steps() const override { return static_cast<Index>(output_.size()); }
   Index places() const override { return source_.length(); }

@@ -27,7 +27,7 @@ Picture picture_of(const Trace& trace) {
 
 // The labels of the rows, with their probabilities where these are known.
 std::vector<std::string> rows_of(const Trace& trace) {
-  std::vector<std::string> rows = labels_of(trace.row_axis());
+  std::vector<std::string> rows = row_labels(trace);
   if (trace.row_axis().kind != Kind::label) return rows;
   for (std::string& row : rows) {
     const auto choice = std::ranges::find(trace.choices, row, &TraceChoice::label);

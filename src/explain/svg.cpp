@@ -181,7 +181,7 @@ std::string draw_lines_svg(const LinesPicture& picture) {
 
 std::string draw_alignment_svg(const Trace& trace, const std::string& title) {
   require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
-  return draw_matrix_svg({title, labels_of(trace.row_axis()), labels_of(trace.column_axis()), trace.alignment});
+  return draw_matrix_svg({title, row_labels(trace), labels_of(trace.column_axis()), trace.alignment});
 }
 
 std::string draw_lines_svg(const Trace& all, const std::string& attention, const std::string& title) {
@@ -190,7 +190,7 @@ std::string draw_lines_svg(const Trace& all, const std::string& attention, const
   picture.title = title;
   if (attention.empty()) {
     require(static_cast<bool>(trace.alignment), "[svg] the trace has no alignment to draw");
-    picture.rows = labels_of(trace.row_axis()), picture.columns = labels_of(trace.column_axis());
+    picture.rows = row_labels(trace), picture.columns = labels_of(trace.column_axis());
     const Shape& shape = trace.alignment.shape();
     picture.weights = trace.alignment.reshape(Shape{1, shape[0], shape[1]});
     return draw_lines_svg(picture);

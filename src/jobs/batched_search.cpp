@@ -81,10 +81,15 @@ std::size_t batch_length(const EncodedSample& sample) {
   return longest + 1;
 }
 
+const std::vector<std::int32_t>& written_words(const EncodedInput& input) {
+  return input.copies.empty() ? input.words : input.copies;
+}
+
 bool cut_input(EncodedInput& input, Index longest) {
   if (input.length() <= longest) return false;
   if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
   if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
+  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
   while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
   if (!input.ends.empty() && input.ends.back() < longest) input.ends.push_back(static_cast<std::int32_t>(longest));
   return true;
@@ -129,8 +134,19 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
         step.source = static_cast<Index>(chosen[static_cast<std::size_t>(step.source)]);
         search.options.observer(step);
       };
+    if (search.options.allows)
+      options.allows = [&](Index source, std::span<const std::int32_t> words, std::int32_t next) {
+        return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words, next);
+      };
     const Source source = chosen_batch(samples, chosen, false).inputs.front();
-    const std::unique_ptr<Decoding> decoding = start_all(writers, source);
+    std::unique_ptr<Decoding> decoding = start_all(writers, source);
+    if (search.extractive != ExtractiveValues{}) {
+      for (const double weight : search.extractive) options.bonus += std::max(weight, 0.0);
+      options.stopping = Stopping::beam_full;  // what may still gain is never certainly worse
+      std::vector<std::vector<std::int32_t>> texts;
+      for (const std::size_t i : chosen) texts.push_back(written_words(samples[i].inputs.front()));
+      decoding = std::make_unique<ExtractiveDecoding>(std::move(decoding), std::move(texts), search.extractive);
+    }
     Hypotheses found = run(search.method, *decoding, source.lengths, options);
     for (std::size_t row = 0; row < chosen.size(); ++row) results[chosen[row]] = std::move(found[row]);
   });

@@ -6,6 +6,7 @@
 
 #include "heed/data/sample_batches.h"
 #include "heed/models/system.h"
+#include "heed/search/extractive.h"
 #include "heed/search/search.h"
 #include "heed/base/thread_pool.h"
 
@@ -25,6 +26,7 @@ struct BatchedSearch {
   SearchMethod method = SearchMethod::beam;
   SearchOptions options;  // its `prefixes` and `sentences` are one per source; its observer is called by many threads
   BatchLimits batch;
+  ExtractiveValues extractive = {};  // what words that stand in the text get besides (search/extractive.h)
 };
 
 // The hypotheses of every sample, in the order given; its output is not looked at. Samples of like length are searched
@@ -51,6 +53,8 @@ SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const
 
 // The length by which samples are put together: that of the longest input or output, with its end.
 std::size_t batch_length(const EncodedSample& sample);
+// The words of a text as ids of the words that can be written about it.
+const std::vector<std::int32_t>& written_words(const EncodedInput& input);
 // Leaves the first `longest` pieces, frames or regions of an input; whether it was longer.
 bool cut_input(EncodedInput& input, Index longest);
 

@@ -9,6 +9,8 @@
 #include "heed/base/utf8.h"
 #include "heed/data/sentences.h"
 #include "heed/data/text_file.h"
+#include "heed/data/words.h"
+#include "heed/jobs/tuning.h"
 
 namespace heed {
 namespace {
@@ -94,6 +96,14 @@ void read_notes(const ModelFolder& folder, Bundle& bundle) {
     bundle.languages = split_languages(codes->get<std::string>());
 }
 
+// Words that the vocabulary lacks get ids of their own.
+void extend(EncodedInput& input, const std::shared_ptr<const Vocabulary>& vocabulary, std::string_view text) {
+  input.extended = extended_by(vocabulary, text);
+  if (!input.extended) return;
+  input.known = vocabulary->size();
+  input.copies = input.extended->encode(text);
+}
+
 }  // namespace
 
 std::vector<std::int32_t> sentence_ends_in(std::string_view text, std::span<const TextPlace> places) {
@@ -116,6 +126,7 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
   const JobSide& side = job->inputs[input];
   if (const auto& vocabulary = codes.inputs[input]) {
     encoded.words = vocabulary->encode(value.text);
+    if (input == 0 && writer && writer->copies()) extend(encoded, vocabulary, value.text);
     if (side.kind == Kind::document) encoded.ends = sentence_ends_in(value.text, vocabulary->places(value.text));
     return encoded;
   }
@@ -146,10 +157,16 @@ EncodedSample Bundle::encode(const Sample& sample) const {
     encoded.output = {label_number(sample.outputs.front())};
     return encoded;
   }
-  encoded.output = codes.output->encode(sample.outputs.front());
+  const Vocabulary& words = output_words(encoded);
+  encoded.output = words.encode(sample.outputs.front());
   for (std::size_t i = 1; i < sample.outputs.size(); ++i)
-    encoded.other_outputs.push_back(codes.output->encode(sample.outputs[i]));
+    encoded.other_outputs.push_back(words.encode(sample.outputs[i]));
   return encoded;
+}
+
+const Vocabulary& Bundle::output_words(const EncodedSample& sample) const {
+  const auto& extended = sample.inputs.front().extended;
+  return extended ? *extended : *codes.output;
 }
 
 std::int32_t Bundle::label_number(const std::string& label) const {
@@ -211,7 +228,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   const Job& job = *bundle.job;
   // The preset does not matter: every field is in the folder.
   bundle.config = bundle.system->config(bundle.system->presets.front());
-  folder.read_config(all_fields(job, *bundle.config));
+  folder.read_config(all_fields(job, *bundle.config), bundle.system->later);
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     bundle.codes.inputs.push_back(
         is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name, bundle.config->inputs[i]) : nullptr);
@@ -221,6 +238,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   else
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
+  bundle.extractive = read_extractive(folder);
   if (weights != FolderWeights::fresh) {
     const ParametersFile stored = folder.stored_weights();
     make_model(bundle, seed, stored);

@@ -8,6 +8,7 @@
 #include "heed/data/sample_batches.h"
 #include "heed/data/vocabulary.h"
 #include "heed/jobs/job.h"
+#include "heed/search/extractive.h"
 #include "heed/store/model_folder.h"
 
 namespace heed {
@@ -30,6 +31,8 @@ struct Bundle {
   std::unique_ptr<Model> model;
   const Writer* writer = nullptr;    // the model, if it writes;
   const Chooser* chooser = nullptr;  // or if it chooses
+  // What words that stand in the text get in a search, as tune_extractive found it; 0: it has not been tuned.
+  ExtractiveValues extractive = {};
   // How its maker wants it to be shown.
   std::vector<std::string> example = {};    // a text per input, from its validation; may be empty
   std::vector<std::string> languages = {};  // of what is read and of what is written; may be empty
@@ -39,6 +42,8 @@ struct Bundle {
   Featured sense_input(std::size_t input, const Value& value) const;
   // With its outputs. A label that the model does not know is an Error.
   EncodedSample encode(const Sample& sample) const;
+  // What can be written for a sample: the output's words, and those of its text that only copying knows.
+  const Vocabulary& output_words(const EncodedSample& sample) const;
   std::int32_t label_number(const std::string& label) const;
 };
 

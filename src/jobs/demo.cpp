@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index kDrawn = 5;
-// Words of a text that is worth looking at: a matrix must be narrow enough for a terminal, a document is wrapped.
-constexpr std::size_t kLeastWords = 7, kMostWords = 12, kMostOfDocument = 60;
+// Words of a text that is worth looking at; a document is wrapped.
+constexpr std::size_t kLeastWords = 7, kMostOfDocument = 60;
 
 // demo.json says which corpus the folder holds, or, while one is written, none. It is also what tells a demo's folder,
 // in which files may be replaced, from any other.
@@ -65,7 +65,8 @@ TrainingPlan make_plan(const DemoOptions& options) {
 bool worth_drawing(const Job& job, const Sample& sample) {
   for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
     const std::size_t words = words_of_line(sample.inputs[i].text).size();
-    const std::size_t most = job.inputs[i].kind == Kind::document ? kMostOfDocument : kMostWords;
+    const std::size_t most =
+        job.inputs[i].kind == Kind::document ? kMostOfDocument : static_cast<std::size_t>(job.demo->most_words);
     if (!sample.inputs[i].numbers && (words < kLeastWords || words > most)) return false;
   }
   return true;
@@ -109,7 +110,13 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   if (quality.gold)
     line += fmt::format(", weight on the words that decide {:.2f} (uniform weights: {:.2f})", quality.gold->share,
                         quality.gold->uniform);
-  print(line + fmt::format("\nFive of them, and {}:", job.demo->about));
+  print(line);
+  if (job.demo->report) {
+    std::vector<std::string> outputs;
+    for (const Result& output : quality.outputs) outputs.push_back(output.text);
+    print(job.report(outputs, test.samples));
+  }
+  print(fmt::format("Five of them, and {}:", job.demo->about));
   std::vector<Sample> shown;
   for (const Sample& sample : test.samples)
     if (static_cast<Index>(shown.size()) < kDrawn && worth_drawing(job, sample)) shown.push_back(sample);

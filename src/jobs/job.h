@@ -52,9 +52,11 @@ struct JobDemo {
   Index samples = 20'000, steps = 1500;
   std::vector<std::pair<std::string, std::string>> options;  // of the training
   Index longest = 0;             // pieces of a text, with the end, for attentions that need to know it
+  Index most_words = 12;         // of a text that is drawn as a matrix, which must be narrow enough for a terminal
   std::string noun = "samples";  // "412 unseen sentences"
   std::string about;             // what is drawn: "where the model looked for each word that it wrote"
   std::string next;              // a command to try; {} is the model's folder
+  bool report = false;           // the job's report is shown too
 };
 
 struct Job {

@@ -1,6 +1,5 @@
 #include "heed/jobs/job_metrics.h"
 
-#include "heed/metrics/copying.h"
 #include "heed/metrics/text_metrics.h"
 
 namespace heed {
@@ -65,16 +64,6 @@ LabelPairs label_pairs(std::span<const std::string> outputs, std::span<const Sam
 
 std::string label_report(std::span<const std::string> outputs, std::span<const Sample> samples) {
   return classification_report(label_pairs(outputs, samples));
-}
-
-std::string copy_report(std::span<const std::string> outputs, std::span<const Sample> samples) {
-  CopyCounts sum;
-  for (std::size_t i = 0; i < outputs.size(); ++i) sum += copy_counts(outputs[i], samples[i].inputs.front().text);
-  return fmt::format(
-      "new n-grams, n = 1..4: {:.1f} %, {:.1f} %, {:.1f} %, {:.1f} %; copied from the text: {:.1f} % (density "
-      "{:.2f})\n",
-      100 * sum.novelty(1), 100 * sum.novelty(2), 100 * sum.novelty(3), 100 * sum.novelty(4), 100 * sum.coverage(),
-      sum.density());
 }
 
 }  // namespace heed

@@ -21,7 +21,5 @@ Metric micro_f1_metric();
 LabelPairs label_pairs(std::span<const std::string> outputs, std::span<const Sample> samples);
 // The `report` of a job that gives labels: scikit-learn's table of precision, recall and F1.
 std::string label_report(std::span<const std::string> outputs, std::span<const Sample> samples);
-// The `report` of a job that shortens texts: how much is new, and how much is copied (metrics/copying.h).
-std::string copy_report(std::span<const std::string> outputs, std::span<const Sample> samples);
 
 }  // namespace heed

@@ -43,6 +43,7 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   const Job& job = runner.job();
   if (job.gives_label() || !is_text(job.inputs.front().kind) || runner.attentions().empty()) return;
   AlignmentCounts counts;
+  GoldShare share;
   double entropy = 0;
   Index words = 0;
   for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
@@ -54,12 +55,14 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
       const auto rows = static_cast<Index>(alignment.target.size());
       entropy += alignment_entropy(alignment) * static_cast<double>(rows);
       words += rows;
-      if (!test.gold.empty())
-        counts += compare_alignment(parse_alignment(hard_alignment(alignment)), test.gold[first + i]);
+      if (test.gold.empty()) continue;
+      counts += compare_alignment(parse_alignment(hard_alignment(alignment)), test.gold[first + i]);
+      share += gold_share(traces[i], test.gold[first + i]);
     }
   }
   quality.entropy = entropy / static_cast<double>(std::max<Index>(words, 1));
   if (!test.gold.empty()) quality.alignment = counts;
+  if (share.rows > 0) quality.gold = share;
 }
 
 // ERASER's evidences as links of a label: words of the first input, all that are named together.

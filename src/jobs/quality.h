@@ -32,7 +32,7 @@ struct Quality {
   std::vector<std::pair<const Metric*, double>> metrics;  // of the job, in its order
   double cross_entropy = 0;                               // nats per piece of the right outputs, or per label
   std::optional<AlignmentCounts> alignment;               // with gold alignments, of words by a model with attention
-  std::optional<GoldShare> gold;                          // the same of labels: weight on the words that decide
+  std::optional<GoldShare> gold;                          // weight on the words of the gold alignments, or that decide
   std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
   double samples_per_second = 0;  // of running
   Index unknown_labels = 0;       // samples whose right label the model does not know

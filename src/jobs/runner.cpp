@@ -86,7 +86,7 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   if (job().gives_label()) {
     encoded.output = {bundle.label_number(sample.outputs.front())};
   } else if (readable(sample.outputs.front())) {
-    EncodedInput output{.words = bundle.codes.output->encode(sample.outputs.front()), .ends = {}, .features = {}};
+    EncodedInput output{.words = bundle.output_words(encoded).encode(sample.outputs.front())};
     check_length(output);
     encoded.output = std::move(output.words);
   }
@@ -106,15 +106,18 @@ Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputL
 }
 
 Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const {
-  const Codes& codes = bundles_.front()->codes;
+  const Bundle& bundle = *bundles_.front();
+  const Vocabulary& written = bundle.output_words(sample);
   Result result;
-  result.text = codes.output->decode(hypothesis.words);
+  result.text = written.decode(hypothesis.words);
   result.log_probability = hypothesis.log_probability;
   result.score = hypothesis.score;
   result.finished = hypothesis.finished;
-  if (hypothesis.weights && codes.inputs.front())
-    result.alignment = align_words(*codes.inputs.front(), sample.inputs.front().words, *codes.output, hypothesis.words,
-                                   hypothesis.weights);
+  if (const EncodedInput& input = sample.inputs.front(); hypothesis.weights && input.extended)
+    result.alignment = align_words(written, input.copies, written, hypothesis.words, hypothesis.weights);
+  else if (hypothesis.weights && bundle.codes.inputs.front())
+    result.alignment =
+        align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, hypothesis.weights);
   return result;
 }
 
@@ -128,8 +131,26 @@ std::vector<std::vector<Result>> Runner::run(std::span<const Sample> samples, co
   return writers_.empty() ? choose(encoded, options) : write(encoded, options, first);
 }
 
+SearchConstraint Runner::constraint(std::span<const EncodedSample> samples, const OutputLimits& limits) const {
+  if (!limits.any()) return {};
+  require(limits.most_words == 0 || limits.least_words <= limits.most_words,
+          "[{}] an output of at least {} and at most {} words cannot be", job().verb, limits.least_words,
+          limits.most_words);
+  require(limits.least_words == 0 || limits.most_bytes == 0,
+          "[{}] a fewest number of words and a most number of bytes may contradict each other; give one of them",
+          job().verb);
+  return [this, samples, limits](Index source, std::span<const std::int32_t> words, std::int32_t next) {
+    const Vocabulary& output = bundles_.front()->output_words(samples[static_cast<std::size_t>(source)]);
+    std::vector<std::int32_t> all(words.begin(), words.end());
+    if (next != kEnd) all.push_back(next);
+    const Index count = all.empty() ? 0 : output.word_of(all).back() + 1;
+    if (next == kEnd) return count >= limits.least_words;
+    return (limits.most_words == 0 || count <= limits.most_words) &&
+           (limits.most_bytes == 0 || static_cast<Index>(output.decode(all).size()) <= limits.most_bytes);
+  };
+}
+
 std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const RunOptions& options, Index first) const {
-  const Vocabulary& output = *bundles_.front()->codes.output;
   BatchedSearch search = options.search;
   search.options.prefixes.clear();
   search.options.sentences.clear();
@@ -140,8 +161,10 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
     if (options.prefixes.empty()) continue;
     require(valid_utf8(options.prefixes[i]), "[{}] the prefix is not valid UTF-8 at byte {}", job().verb,
             valid_utf8_prefix(options.prefixes[i]));
-    search.options.prefixes.push_back(output.encode(options.prefixes[i]));
+    search.options.prefixes.push_back(bundles_.front()->output_words(samples.back()).encode(options.prefixes[i]));
   }
+  search.options.allows = constraint(samples, options.outputs);
+  search.extractive = bundles_.front()->extractive;
   if (options.on_step) search.options.observer = [&options](const SearchStep&) { options.on_step(); };
   const Hypotheses found = search_batches(writers_, samples, search, threads_);
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));

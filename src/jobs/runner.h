@@ -49,9 +49,17 @@ struct WrittenToken {
   std::span<const Real> weights = {};  // over the input; empty without attention. Gone after the call
 };
 
+// How long an output of words may be; 0: there is no such limit.
+struct OutputLimits {
+  Index least_words = 0, most_words = 0, most_bytes = 0;
+
+  bool any() const { return least_words > 0 || most_words > 0 || most_bytes > 0; }
+};
+
 struct RunOptions {
   BatchedSearch search = {};  // of words; `search.options.best` answers for each sample, of labels too
   InputLimits limits = {};
+  OutputLimits outputs = {};
   std::vector<std::string> prefixes = {};  // that the outputs begin with, one for each sample; or none
   std::function<void()> on_step = {};      // called again and again while it works; what it throws ends the work
   std::function<void(const WrittenToken&)> on_token = {};  // called as tokens come; greedy search only
@@ -116,6 +124,8 @@ class Runner {
   Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad, Index before) const;
   // How many samples there were before these, which are seen with this.
   Index see(std::size_t samples) { return seen_.fetch_add(static_cast<Index>(samples)); }
+  // What limits the outputs of the samples in a search; empty if nothing does.
+  SearchConstraint constraint(std::span<const EncodedSample> samples, const OutputLimits& limits) const;
   std::vector<std::vector<Result>> write(const Encoded& encoded, const RunOptions& options, Index first) const;
   std::vector<std::vector<Result>> choose(const Encoded& encoded, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;

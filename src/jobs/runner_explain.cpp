@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
@@ -50,6 +51,24 @@ Tensor without_begin(const Tensor& weights) {
   for (Index row = 0; row < heads * rows; ++row)
     std::copy_n(weights.data() + row * columns + 1, columns - 1, moved.data() + row * columns);
   return moved;
+}
+
+// Of each token of the output the share of its probability that was copied, (1 - p) Σ_{j: x_j = y} a_j / P(y).
+std::vector<double> copied_shares(const Trace& trace, const EncodedSample& sample) {
+  const EncodedInput& input = sample.inputs.front();
+  const Words& source = written_words(input);
+  const auto n = trace.generation_probabilities.size(), m = source.size();
+  std::vector<double> shares;
+  for (std::size_t t = 0; t < n; ++t) {
+    const std::int32_t word = t < sample.output.size() ? sample.output[t] : kEnd;
+    const Real* const weights = trace.alignment.data() + t * (m + 1);
+    double looked = word == kEnd ? static_cast<double>(weights[m]) : 0;
+    for (std::size_t j = 0; j < m; ++j)
+      if (source[j] == word) looked += static_cast<double>(weights[j]);
+    const double copied = (1 - trace.generation_probabilities[t]) * looked;
+    shares.push_back(std::min(1.0, copied / std::exp(trace.log_probabilities[t])));
+  }
+  return shares;
 }
 
 // The steps of one source's search, as they are shown.
@@ -115,21 +134,20 @@ void check_weights(Index weights, Index most) {
 // Tells of each token of a greedy search. Several threads may tell, of different samples.
 class TokenTeller {
  public:
-  TokenTeller(const Vocabulary& output, const RunOptions& options, std::size_t samples)
-      : output_(output), options_(options), words_(samples), so_far_(samples) {}
+  TokenTeller(const RunOptions& options, std::size_t samples) : options_(options), words_(samples), so_far_(samples) {}
 
-  void tell(const SearchStep& step, Index sample) {
+  void tell(const SearchStep& step, Index sample, const Vocabulary& output) {
     const auto source = static_cast<std::size_t>(step.source);
     const SearchStep::Alive& alive = step.hypotheses.front();
     Words& words = words_[source];
     if (!alive.ended) words.push_back(alive.word);
-    WrittenToken told{.sample = sample, .step = step.step, .token = {}, .text = output_.decode(words)};
+    WrittenToken told{.sample = sample, .step = step.step, .token = {}, .text = output.decode(words)};
     const auto length = static_cast<Index>(count_characters(told.text));
     if (alive.ended) {
-      told.token = {output_.piece(kEnd), length, length, -1};
+      told.token = {output.piece(kEnd), length, length, -1};
     } else {
-      const TextPlace place = output_.decoded_places(words).back();
-      told.token = {output_.piece(alive.word), place.begin, place.end, output_.word_of(words).back()};
+      const TextPlace place = output.decoded_places(words).back();
+      told.token = {output.piece(alive.word), place.begin, place.end, output.word_of(words).back()};
     }
     told.log_probability = alive.log_probability - so_far_[source];
     told.weights = alive.weights;
@@ -138,7 +156,6 @@ class TokenTeller {
   }
 
  private:
-  const Vocabulary& output_;
   const RunOptions& options_;
   std::vector<Words> words_;
   std::vector<double> so_far_;  // log-probability of the tokens that were told
@@ -210,7 +227,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> samples, const Explai
     if (bundle.writer && (given || empty)) {
       const std::string text = given ? samples[i].outputs.front() : "";
       trace.axes.back().text =
-          trace_text(*bundle.codes.output, text, each.sample.output, bundle.codes.output->places(text));
+          trace_text(bundle.output_words(each.sample), text, each.sample.output, bundle.codes.output->places(text));
       read.push_back(i);
     } else {
       searched.push_back(i);
@@ -254,7 +271,6 @@ void Runner::measure_trust_of(Explanation& explanation, const ExplainOptions& op
 
 void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& options) const {
   const Bundle& bundle = *bundles_.front();
-  const Vocabulary& output = *bundle.codes.output;
   BatchedSearch search = options.run.search;
   search.options.prefixes.clear();
   search.options.sentences.clear();
@@ -262,21 +278,25 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
   for (const Explanation& each : list) {
     samples.push_back(each.sample);
     search.options.sentences.push_back(each.number);
-    if (each.prefix) search.options.prefixes.push_back(output.encode(*each.prefix));
+    if (each.prefix) search.options.prefixes.push_back(bundle.output_words(each.sample).encode(*each.prefix));
   }
+  search.options.allows = constraint(samples, options.run.outputs);
+  search.extractive = bundle.extractive;
   std::vector<Steps> steps(options.beam ? list.size() : 0);
-  TokenTeller teller(output, options.run, list.size());
+  TokenTeller teller(options.run, list.size());
   search.options.observer = [&](const SearchStep& step) {
     const auto source = static_cast<std::size_t>(step.source);
     if (options.run.on_step) options.run.on_step();
     if (options.beam) steps[source].push_back(step.hypotheses);
-    if (options.run.on_token) teller.tell(step, static_cast<Index>(list[source].number));
+    if (options.run.on_token)
+      teller.tell(step, static_cast<Index>(list[source].number), bundle.output_words(samples[source]));
   };
   const Writer* const writers[] = {bundle.writer};
   const Hypotheses found = search_batches(writers, samples, search, threads_);
   const std::vector<AttentionShape> shapes = bundle.writer->attentions();
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Hypothesis& best = found[i].front();
+    const Vocabulary& output = bundle.output_words(samples[i]);
     Trace& trace = list[i].trace;
     list[i].sample.output = best.words;
     trace.axes.back().text =
@@ -284,6 +304,8 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
     trace.alignment = best.weights;
     if (trace.alignment) trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
     trace.log_probabilities = best.log_probabilities;
+    trace.generation_probabilities = best.generates;
+    trace.copied = copied_shares(trace, list[i].sample);
     if (options.beam) trace.beam = beam_of(steps[i], best.words, output);
     // Where there is but one attention, what the search saw is all there is to see.
     if (options.attentions && shapes.size() == 1 && trace.alignment && wants(options, shapes.front()))
@@ -347,6 +369,10 @@ void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& opti
       const Tensor own = forced.alignment.value().slice(0, place, place + 1).slice(1, 0, n).slice(2, 0, m);
       trace.alignment = own.contiguous().reshape(Shape{n, m});
       trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
+      if (!forced.words.generates()) continue;
+      const Tensor generates = forced.words.generates().value().contiguous();
+      trace.generation_probabilities.assign(generates.data() + first, generates.data() + first + n);
+      trace.copied = copied_shares(trace, samples[chosen[row]]);
     }
   });
 }

@@ -22,7 +22,7 @@ BatchOptions data_options(const Bundle& bundle) {
   options.encode = [&bundle](const Sample& sample) { return bundle.encode(sample); };
   options.words_of = [&bundle](const EncodedSample& sample) {
     return std::vector<std::vector<Index>>{bundle.codes.inputs.front()->word_of(sample.inputs.front().words),
-                                           bundle.codes.output->word_of(sample.output)};
+                                           bundle.output_words(sample).word_of(sample.output)};
   };
   options.cut_inputs = bundle.job->gives_label();
   return options;
@@ -62,7 +62,10 @@ Source rows_of(const Source& all, Index begin, Index end) {
   return {.words = cut(all.words),
           .lengths = lengths,
           .features = cut(all.features),
-          .ends = all.ends ? all.ends.slice(0, begin, end).contiguous() : Ids()};
+          .ends = all.ends ? all.ends.slice(0, begin, end).contiguous() : Ids(),
+          .copies = cut(all.copies),
+          .known = all.known,
+          .extended = all.extended};
 }
 
 // Guided alignment, summed over the output words that have links.
@@ -176,8 +179,9 @@ std::vector<std::string> JobTask::outputs_of_validation() {
   search.options.beam = training_.beam;
   search.options.length_penalty = training_.length_penalty;
   const Writer* const writers[] = {bundle_.writer};
-  for (const std::vector<Hypothesis>& best : search_batches(writers, samples, search, threads_))
-    outputs.push_back(bundle_.codes.output->decode(best.front().words));
+  const Hypotheses found = search_batches(writers, samples, search, threads_);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    outputs.push_back(bundle_.output_words(samples[i]).decode(found[i].front().words));
   return outputs;
 }
 

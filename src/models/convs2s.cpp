@@ -136,7 +136,8 @@ ConvS2S::Encoded ConvS2S::encode(const Source& source, Random* random) const {
   Tensor root(Shape{batch, 1, 1});
   for (Index b = 0; b < batch; ++b)
     root.data()[b] = static_cast<Real>(std::sqrt(static_cast<double>(source.lengths.at({b}))));
-  return {weights, attention_.memory(z, mean_sum(z, e), source.lengths), root, config_.copy ? words : Ids()};
+  return {weights, attention_.memory(z, mean_sum(z, e), source.lengths), root,
+          config_.copy ? copying_.source(source) : CopiedSource()};
 }
 
 Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var& g, const Encoded& encoded,
@@ -156,7 +157,7 @@ WordScores ConvS2S::predicted(const Var& x, const Var& alignment, const Encoded&
   const Var features = dropped(through(encoded.weights->decoder_out, x), config_.dropout, random);
   const WordScores words = config_.tied ? WordScores(features, target_.table(), output.bias, {.b = true})
                                         : WordScores(features, output.weight, output.bias);
-  return config_.copy ? copying_(features, words.logits(), alignment, encoded.words) : words;
+  return config_.copy ? copying_(features, words, alignment, encoded.copied) : words;
 }
 
 namespace {
@@ -222,10 +223,8 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
     x = mean_sum(attend(layer, h, g, encoded, attended), x);
   }
   const Var alignment = mean_of(attended);
-  const Var logits = predicted(x, alignment, encoded, nullptr).logits();
   ++state.position;
-  return {logits.value().reshape(Shape{rows, config_.outputs}),
-          alignment.value().reshape(Shape{rows, encoded.memory.size()})};
+  return step_of(predicted(x, alignment, encoded, nullptr), alignment.value());
 }
 
 namespace {

@@ -43,6 +43,7 @@ class ConvS2S final : public Writer {
   std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<ConvS2S>>(*this, source);
   }
+  bool copies() const override { return config_.copy; }
 
   // Weights with their norm applied: once for a batch, or for a whole decoding.
   struct Affine {
@@ -60,10 +61,10 @@ class ConvS2S final : public Writer {
     std::shared_ptr<const Weights> weights;  // have no rows
     Memory memory;                           // keys z, values √½ (z + e)
     Var root;                                // √m [batch, 1, 1]
-    Ids words;                               // [batch, m]; only for copying
+    CopiedSource copied;
     template <class Visitor>
     void each(Visitor&& visit) {
-      each_in(memory, visit), visit(root), visit(words);
+      each_in(memory, visit), visit(root), visit(copied.words);
     }
   };
   struct State {

@@ -129,8 +129,8 @@ SourceAttention::SourceAttention(const Scope& scope, AttentionOptions options, I
   attention_ = std::make_shared<const Attention>(scope, options);
 }
 
-Memory SourceAttention::memory(const Var& annotations, const Ids& lengths) const {
-  return attention_->memory(maps_keys_ ? key_map_(annotations) : annotations, annotations, lengths);
+Memory SourceAttention::memory(const Var& annotations, const Var& values, const Ids& lengths) const {
+  return attention_->memory(maps_keys_ ? key_map_(annotations) : annotations, values, lengths);
 }
 
 SourceAttention::Result SourceAttention::operator()(const Var& queries, Index position, const Memory& memory,
@@ -199,21 +199,29 @@ Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& reco
 }
 
 Copying::Copying(const char* model, const Scope& scope, Index features, const Config& config)
-    : gate_(scope, features, 1, {.activation = Activation::sigmoid}) {
+    : gate_(scope, features, 1, {.activation = Activation::sigmoid}), vocabulary_(config.outputs) {
   require(config.inputs[0] == config.outputs, "[{}] copying needs one vocabulary for both sides, not {} and {} words",
           model, config.inputs[0], config.outputs);
 }
 
-Var Copying::operator()(const Var& features, const Var& logits, const Var& weights, const Ids& source) const {
-  const Index batch = logits.size(0), n = logits.size(1), vocabulary = logits.size(2), m = weights.size(2);
-  const Index rows = batch * n;
-  Ids words(Shape{rows, m});
-  for (Index row = 0; row < rows; ++row) std::copy_n(source.data() + row / n * m, m, words.data() + row * m);
-  const Var p =
-      pointer_distribution(reshape(gate_(features), Shape{rows, 1}), reshape(softmax(logits), Shape{rows, vocabulary}),
-                           reshape(weights, Shape{rows, m}), words, vocabulary);
-  const Var floor(Tensor::scalar(Real{1e-20F}));  // a probability may round to zero, its logarithm may not
-  return reshape(log(p + floor), logits.shape());
+CopiedSource Copying::source(const Source& source) const {
+  if (!source.copies) return {real_words(source), vocabulary_};
+  return {real_words({.words = source.copies, .lengths = source.lengths}), source.extended};
+}
+
+WordScores Copying::operator()(const Var& features, const WordScores& generator, const Var& weights,
+                               const CopiedSource& source) const {
+  const Var gate = gate_(features);
+  return {generator, {reshape(gate, Shape{gate.size(0), gate.size(1)}), weights, source.words, source.extended}};
+}
+
+Decoding::Step step_of(const WordScores& scores, const Tensor& weights) {
+  const Var logits = scores.logits();
+  const Index rows = logits.size(0);
+  Decoding::Step step{logits.value().reshape(Shape{rows, logits.size(-1)}),
+                      weights ? weights.reshape(Shape{rows, weights.size() / rows}) : Tensor()};
+  if (scores.generates()) step.generates = scores.generates().value().reshape(Shape{rows});
+  return step;
 }
 
 }  // namespace heed

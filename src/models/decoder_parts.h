@@ -54,7 +54,9 @@ class SourceAttention {
   SourceAttention() = default;
   SourceAttention(const Scope& scope, AttentionOptions options, Index query_width, Index annotation_width);
 
-  Memory memory(const Var& annotations, const Ids& lengths) const;
+  Memory memory(const Var& annotations, const Ids& lengths) const { return memory(annotations, annotations, lengths); }
+  // Looks at annotations and reads others of the same width.
+  Memory memory(const Var& annotations, const Var& values, const Ids& lengths) const;
   // Queries [batch, n, width], the first of them at `position`; n is 1 for an attention that remembers.
   struct Result {
     Var read;     // [batch, n, annotation width]
@@ -98,18 +100,30 @@ struct AttentionLosses {
 Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
                       const Source& previous);
 
-// See, Liu, Manning 2017: words may be copied from the source; one vocabulary for both sides.
+// What is copied from: the words of a source as ids of the extended vocabulary.
+struct CopiedSource {
+  Ids words = {};      // [batch, m]
+  Index extended = 0;  // how many words there are
+};
+
+// See, Liu, Manning 2017: words may be copied from the source; one vocabulary for both sides, and behind it the words
+// of each source that it lacks.
 //   P(w) = p P_v(w) + (1 - p) Σ_{j: x_j = w} a_j,  p = σ(w·features + b)
 class Copying {
  public:
   Copying() = default;
   Copying(const char* model, const Scope& scope, Index features, const Config& config);
-  // log P [batch, n, vocabulary] of features [batch, n, ·], the generator's logits [batch, n, vocabulary], weights
-  // [batch, n, m] and source words [batch, m].
-  Var operator()(const Var& features, const Var& logits, const Var& weights, const Ids& source) const;
+  CopiedSource source(const Source& source) const;
+  // P of features [batch, n, ·], the generator's scores [batch, n, vocabulary] and weights [batch, n, m].
+  WordScores operator()(const Var& features, const WordScores& generator, const Var& weights,
+                        const CopiedSource& source) const;
 
  private:
   Linear gate_;
+  Index vocabulary_ = 0;
 };
+
+// A step's scores [rows, 1, vocabulary] and its weights over the source, of rows · m numbers.
+Decoding::Step step_of(const WordScores& scores, const Tensor& weights);
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include "heed/attention/parts.h"
 #include "heed/autograd/ops/recurrent.h"
 #include "heed/autograd/ops/shape.h"
+#include "heed/data/symbols.h"
 #include "heed/models/system.h"
 
 namespace heed {
@@ -61,7 +62,7 @@ void each_in(std::vector<Part>& list, Visitor&& visit) {
 template <class Model>
 class DecodingOf final : public Decoding {
  public:
-  DecodingOf(const Model& model, const Source& source) : model_(model) {
+  DecodingOf(const Model& model, const Source& source) : model_(model), known_(source.copies ? source.known : 0) {
     const NoGradient off;
     encoded_ = model.encode(source);
     state_ = model.begin(encoded_);
@@ -70,7 +71,10 @@ class DecodingOf final : public Decoding {
   Step step(const Ids& previous) override {
     require((previous.shape() == Shape{rows()}), "[decoding] {} words for {} rows", previous.shape(), rows());
     const NoGradient off;
-    return model_.step(encoded_, state_, previous);
+    if (known_ == 0) return model_.step(encoded_, state_, previous);
+    Ids read = previous.copy();  // a word that was copied has no vector
+    for (std::int32_t& id : read.values()) id = id < known_ ? id : kUnknown;
+    return model_.step(encoded_, state_, read);
   }
   void select(const Ids& chosen) override {
     const NoGradient off;
@@ -89,6 +93,7 @@ class DecodingOf final : public Decoding {
 
  private:
   const Model& model_;
+  Index known_;  // words of its vocabulary, if it copies others
   typename Model::Encoded encoded_;
   typename Model::State state_;
   std::vector<Index> sources_;  // which source each row belongs to

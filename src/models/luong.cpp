@@ -65,7 +65,8 @@ Luong::Encoded Luong::encode(const Source& source, Random* random) const {
   const Ids words = real_words(source);
   const auto read = encoder_(dropped(source_(words), config_.dropout, random), {},
                              {source.lengths, config_.reverse_source}, dropping(random));
-  return {attention_.memory(read.outputs, source.lengths), read.last, config_.copy ? words : Ids()};
+  return {attention_.memory(read.outputs, source.lengths), read.last,
+          config_.copy ? copying_.source(source) : CopiedSource()};
 }
 
 Luong::State Luong::begin(const Encoded& encoded) const {
@@ -132,7 +133,7 @@ Var Luong::unfed_states(const Encoded& encoded, const Source& previous, Random* 
 
 WordScores Luong::predicted(const Var& states, const Var& weights, const Encoded& encoded, Random* random) const {
   const WordScores words = output_(dropped(states, config_.dropout, random));
-  return config_.copy ? copying_(states, words.logits(), weights, encoded.words) : words;
+  return config_.copy ? copying_(states, words, weights, encoded.copied) : words;
 }
 
 TeacherForced Luong::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
@@ -156,12 +157,11 @@ Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& prev
   advance(state, config_.input_feeding ? word_gates(embedded) : embedded, nullptr);
   const Var top = reshape(decoder_.output(state.layers), Shape{rows, 1, config_.hidden});
   const Attentional now = attend(top, state.position, encoded, state.past, nullptr);
-  const Var logits = predicted(now.states, now.attended.weights, encoded, nullptr).logits();
+  const WordScores scores = predicted(now.states, now.attended.weights, encoded, nullptr);
   if (config_.input_feeding) state.attentional = reshape(now.states, Shape{rows, config_.hidden});
   state.past = now.attended.past;
   ++state.position;
-  return {logits.value().reshape(Shape{rows, config_.outputs}),
-          now.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
+  return step_of(scores, now.attended.weights.value());
 }
 
 namespace {

@@ -39,14 +39,15 @@ class Luong final : public Writer {
   std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Luong>>(*this, source);
   }
+  bool copies() const override { return config_.copy; }
 
   struct Encoded {
     Memory memory;
     Stacked<LstmLayer>::State start;
-    Ids words;  // [batch, m]; only for copying
+    CopiedSource copied;
     template <class Visitor>
     void each(Visitor&& visit) {
-      each_in(memory, visit), each_in(start, visit), visit(words);
+      each_in(memory, visit), each_in(start, visit), visit(copied.words);
     }
   };
   struct State {

@@ -65,14 +65,14 @@ typename RnnSearch<Layer>::Encoded RnnSearch<Layer>::encode(const Source& source
   const auto read = encoder_(dropped(source_(words), config_.dropout, random), {}, {source.lengths});
   const Var annotations = dropped(read.outputs, config_.dropout, random);
   return {attention_.memory(annotations, source.lengths), start_(Layer::output(read.last.backward)),
-          config_.copy ? words : Ids()};
+          config_.copy ? copying_.source(source) : CopiedSource()};
 }
 
 template <class Layer>
 WordScores RnnSearch<Layer>::predicted(const Var& features, const Var& weights, const Encoded& encoded,
                                        Random* random) const {
   const WordScores words = output_(dropped(maxout(readout_(features)), config_.dropout, random));
-  return config_.copy ? copying_(features, words.logits(), weights, encoded.words) : words;
+  return config_.copy ? copying_(features, words, weights, encoded.copied) : words;
 }
 
 // Only what depends on the state before is done step by step; words' shares of the gates come before the loop, the
@@ -117,11 +117,10 @@ Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, cons
       attention_(alone(before), state.position, encoded.memory, state.past, nullptr);
   const Var context = reshape(attended.read, Shape{rows, 2 * config_.hidden});
   const Var features = alone(concat({before, embedded, context}, -1));
-  const Var logits = predicted(features, attended.weights, encoded, nullptr).logits();
+  const WordScores scores = predicted(features, attended.weights, encoded, nullptr);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);
   state = {decoder_.step(context, state.cell, gates), attended.past, state.position + 1};
-  return {logits.value().reshape(Shape{rows, config_.outputs}),
-          attended.weights.value().reshape(Shape{rows, attended.weights.size(2)})};
+  return step_of(scores, attended.weights.value());
 }
 
 template class RnnSearch<GruLayer>;

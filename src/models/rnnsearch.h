@@ -43,14 +43,15 @@ class RnnSearch final : public Writer {
   std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<RnnSearch>>(*this, source);
   }
+  bool copies() const override { return config_.copy; }
 
   struct Encoded {
     Memory memory;
     Var start;  // s_0 [batch, hidden]
-    Ids words;  // [batch, m]; only for copying
+    CopiedSource copied;
     template <class Visitor>
     void each(Visitor&& visit) {
-      each_in(memory, visit), visit(start), visit(words);
+      each_in(memory, visit), visit(start), visit(copied.words);
     }
   };
   struct State {

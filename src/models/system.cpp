@@ -2,10 +2,17 @@
 
 #include <algorithm>
 
+#include "heed/attention/losses.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
 
 namespace heed {
 namespace {
+
+constexpr Real kLeastProbability = 1e-20F;  // a probability may round to zero, its logarithm may not
 
 std::vector<System>& registry() {
   static std::vector<System> list;
@@ -32,11 +39,59 @@ const System& system_named(const std::string& name) {
   fail("[model] there is no model {}{}", name, did_you_mean(name, known));
 }
 
-Var WordScores::logits() const { return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_); }
+Var WordScores::generated() const {
+  return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_);
+}
+
+Index WordScores::vocabulary() const {
+  if (copied_.generates) return copied_.extended;
+  return logits_ ? logits_.size(-1) : weight_.size(flip_.b ? 0 : 1);
+}
+
+Var WordScores::logits() const {
+  const Var logits = generated();
+  if (!copied_.generates) return logits;
+  const auto& [generates, weights, source, extended] = copied_;
+  const Index batch = weights.size(0), n = weights.size(1), m = weights.size(2), rows = batch * n;
+  Ids words(Shape{rows, m});
+  for (Index row = 0; row < rows; ++row) std::copy_n(source.data() + row / n * m, m, words.data() + row * m);
+  const Var p =
+      pointer_distribution(reshape(generates, Shape{rows, 1}), reshape(softmax(logits), Shape{rows, logits.size(-1)}),
+                           reshape(weights, Shape{rows, m}), words, extended);
+  return reshape(log(p + Var(Tensor::scalar(kLeastProbability))), Shape{batch, n, extended});
+}
 
 Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) const {
+  if (copied_.generates)
+    return options.label_smoothing > 0 ? heed::cross_entropy(logits(), expected, options)
+                                       : copied_cross_entropy(expected, options);
   return logits_ ? heed::cross_entropy(logits_, expected, options)
                  : linear_cross_entropy(x_, weight_, bias_, expected, options, flip_);
+}
+
+// -Σ log(p P_v(y) + (1 - p) Σ_{j: x_j = y} a_j)
+Var WordScores::copied_cross_entropy(const Ids& expected, const CrossEntropy& options) const {
+  const auto& [generates, weights, source, extended] = copied_;
+  const Index n = weights.size(1), m = weights.size(2);
+  const Var logits = generated();
+  Ids ids(expected.shape(), 0);  // of words that the generator knows
+  Tensor known(expected.shape(), Real{0}), counts(expected.shape(), Real{0}), same(weights.shape(), Real{0});
+  Index words = 0;
+  for (Index i = 0; i < expected.size(); ++i) {
+    const std::int32_t word = expected.data()[i];
+    if (word == options.ignore) continue;
+    ++words;
+    counts.data()[i] = 1;
+    if (word < logits.size(-1)) ids.data()[i] = word, known.data()[i] = 1;
+    const std::int32_t* const from = source.data() + i / n * m;
+    for (Index j = 0; j < m; ++j) same.data()[i * m + j] = from[j] == word ? Real{1} : Real{0};
+  }
+  const Var one(Tensor(generates.shape(), Real{1}));
+  const Var written = generates * exp(pick(log_softmax(logits), ids)) * Var(known),
+            copied = (one - generates) * sum(weights * Var(same), -1);
+  const Var least(Tensor::scalar(kLeastProbability));
+  const Var loss = negate(sum(log(written + copied + least) * Var(counts)));
+  return options.average ? scale(loss, Real{1} / static_cast<Real>(std::max<Index>(words, 1))) : loss;
 }
 
 }  // namespace heed

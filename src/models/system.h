@@ -74,22 +74,38 @@ class Model {
 };
 
 // Logits of the next word at every position, x W + b: made when they are asked for, since a loss can do with a few rows
-// of them at a time.
+// of them at a time. A model that copies (See, Liu, Manning 2017) mixes in the words that it looks at,
+//   P(w) = p P_v(w) + (1 - p) Σ_{j: x_j = w} a_j   over the extended vocabulary,
+// and the logits are log P. A loss asks for P of the expected words alone.
 class WordScores {
  public:
   WordScores() = default;
-  // Made already, such as a copying model's log-probabilities.
+  // Made already.
   WordScores(Var logits) : logits_(std::move(logits)) {}  // NOLINT: logits are scores
   // x [..., in], W [in, vocabulary] or, with flip.b, [vocabulary, in], b [vocabulary] or empty.
   WordScores(Var x, Var weight, Var bias, Transposed flip = {})
       : x_(std::move(x)), weight_(std::move(weight)), bias_(std::move(bias)), flip_(flip) {}
 
-  Var logits() const;  // [..., vocabulary]
+  struct Copied {
+    Var generates;       // p [batch, n]
+    Var weights;         // a [batch, n, m]
+    Ids source = {};     // x [batch, m], ids of the extended vocabulary
+    Index extended = 0;  // its size
+  };
+  // The generator's scores [batch, n, vocabulary], and what is copied.
+  WordScores(WordScores generator, Copied copied) : WordScores(std::move(generator)) { copied_ = std::move(copied); }
+
+  Var logits() const;  // [..., vocabulary], of a model that copies the extended one
   Var cross_entropy(const Ids& expected, const CrossEntropy& options = {}) const;
-  Index vocabulary() const { return logits_ ? logits_.size(-1) : weight_.size(flip_.b ? 0 : 1); }
+  Index vocabulary() const;
+  const Var& generates() const { return copied_.generates; }  // p [batch, n]; empty of a model that does not copy
   explicit operator bool() const { return logits_ || x_; }
 
  private:
+  Var generated() const;  // logits without what is copied
+  Var copied_cross_entropy(const Ids& expected, const CrossEntropy& options) const;
+
+  Copied copied_;
   Var logits_;
   Var x_, weight_, bias_;
   Transposed flip_;
@@ -111,6 +127,8 @@ class Writer : public Model {
                                 const ForwardOptions& options = {}) const = 0;
   // Repeated steps give what forward gives, word by word. Records no gradients. The model must outlive the decoding.
   virtual std::unique_ptr<Decoding> start(const Source& source) const = 0;
+  // Whether it writes words that stand in its source and not in its vocabulary (Source::copies).
+  virtual bool copies() const { return false; }
 };
 
 struct Chosen {
@@ -137,7 +155,8 @@ struct System {
   std::function<std::unique_ptr<Config>(const std::string& preset)> config;
   std::function<std::unique_ptr<Model>(const Scope&, const Config&)> make;
   std::vector<std::pair<std::string, std::string>> training = {};  // its own defaults of the options of training
-  std::vector<std::string> also = {};  // further jobs it was published for, which read or give other kinds
+  std::vector<std::string> also = {};   // further jobs it was published for, which read or give other kinds
+  std::vector<std::string> later = {};  // fields that its first folders lack: they mean the default there
   // What takes in an input that is an image or a sound, as the configuration says.
   std::function<std::unique_ptr<Sense>(const Config&, std::size_t input)> sense = {};
 };

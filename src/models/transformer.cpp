@@ -67,6 +67,8 @@ void TransformerConfig::visit(Fields& field) {
   field("neighbours", neighbours, "restrict self-attention to so many positions (0: all)");
   field("tied", tied, "one table for: all, output (target and output) or none");
   field("alignment-layer", alignment_layer, "decoder layer that gives the alignment, from 1 (0: last but one)");
+  field("copy", copy, "words may be copied from the source (See et al. 2017)");
+  losses.visit(field);
 }
 
 Transformer::Transformer(const Scope& scope, const TransformerConfig& config)
@@ -98,6 +100,7 @@ Transformer::Transformer(const Scope& scope, const TransformerConfig& config)
     encoder_norm_ = LayerNorm(scope / "encoder" / "norm", width);
     decoder_norm_ = LayerNorm(scope / "decoder" / "norm", width);
   }
+  if (config.copy) copying_ = Copying("transformer", scope / "copy", width, config);
 }
 
 Tensor Transformer::sinusoids(Index first, Index count, Index width) {
@@ -162,6 +165,8 @@ std::vector<AttentionShape> Transformer::attentions() const {
 
 TeacherForced Transformer::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   TeacherForced result;
+  const bool aligned = options.alignment || config_.copy || (options.random && config_.losses.coverage > 0);
+  Var alignment;
   const Var read = encoded(source, options);
   Var x = embed(target_table_, real_words(previous), 0, options.random);
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
@@ -172,7 +177,7 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
       return attended.read;
     });
     x = around(layer.source_norm, x, options.random, [&](const Var& y) {
-      const bool layer_aligns = static_cast<Index>(i) == alignment_layer(), aligns = options.alignment && layer_aligns;
+      const bool layer_aligns = static_cast<Index>(i) == alignment_layer(), aligns = aligned && layer_aligns;
       Query query;
       query.vectors = y;
       query.weights = aligns;
@@ -180,13 +185,15 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
       if (layer_aligns) memory.gates = options.gates;
       const MultiHead::Result attended = layer.source(query, memory);
       traced(options, attention_name("decoder", i, "source"), attended.weights);
-      if (aligns) result.alignment = mean(attended.weights, 1);
+      if (aligns) alignment = mean(attended.weights, 1);
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, options.random,
                [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
   }
-  if (options.words) result.words = predicted(x);
+  if (options.words) result.words = predicted(x, alignment, config_.copy ? copying_.source(source) : CopiedSource());
+  if (options.alignment) result.alignment = alignment;
+  if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.words, previous);
   return result;
 }
 
@@ -194,18 +201,21 @@ Transformer::Encoded Transformer::encode(const Source& source) const {
   const Var read = encoded(source, {});
   Encoded result;
   for (const DecoderLayer& layer : decoder_) result.source.push_back(layer.source.memory(read, source.lengths));
+  if (config_.copy) result.copied = copying_.source(source);
   return result;
 }
 
-WordScores Transformer::predicted(const Var& x) const {
-  return {pre_norm_ ? decoder_norm_(x) : x, output_table_.table(), {}, {.b = true}};
+WordScores Transformer::predicted(const Var& x, const Var& alignment, const CopiedSource& source) const {
+  const Var top = pre_norm_ ? decoder_norm_(x) : x;
+  const WordScores words(top, output_table_.table(), {}, {.b = true});
+  return config_.copy ? copying_(top, words, alignment, source) : words;
 }
 
 Transformer::State Transformer::begin(const Encoded&) const { return {std::vector<Memory>(decoder_.size()), 0}; }
 
 Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
-  Decoding::Step result;
+  Var alignment;
   Var x = embed(target_table_, previous.reshape(Shape{rows, 1}), state.position, nullptr);
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
     const DecoderLayer& layer = decoder_[i];
@@ -218,15 +228,13 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
       query.vectors = y;
       query.weights = static_cast<Index>(i) == alignment_layer();
       const MultiHead::Result attended = layer.source(query, encoded.source[i]);
-      if (query.weights)
-        result.weights = mean(Var(attended.weights.value()), 1).value().reshape(Shape{rows, encoded.source[i].size()});
+      if (query.weights) alignment = mean(Var(attended.weights.value()), 1);
       return attended.read;
     });
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
   }
-  result.words = predicted(x).logits().value().reshape(Shape{rows, config_.outputs});
   ++state.position;
-  return result;
+  return step_of(predicted(x, alignment, encoded.copied), alignment.value());
 }
 
 namespace {
@@ -250,7 +258,8 @@ const RegisterSystem transformer{{.name = "transformer",
                                   .presets = {"paper", "big", "small"},
                                   .config = transformer_config,
                                   .make = make_model<Transformer, TransformerConfig>,
-                                  .training = {{"learning-rate", "0.002"}}}};
+                                  .training = {{"learning-rate", "0.002"}},
+                                  .later = {"copy", "coverage-loss"}}};
 
 }  // namespace
 }  // namespace heed

@@ -27,6 +27,8 @@ struct TransformerConfig final : Config {
   Index neighbours = 0;                  // self-attention is restricted to so many positions; 0: all
   std::string tied = "output";  // all: source, target and output share a table; output: target and output; none
   Index alignment_layer = 0;    // of the decoder, counted from 1, whose heads' mean is the alignment; 0: last but one
+  bool copy = false;            // words may be copied from the source (See et al. 2017), by the alignment's weights
+  AttentionLosses losses;
 
   void visit(Fields& field) override;
 };
@@ -41,13 +43,15 @@ class Transformer final : public Writer {
   std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Transformer>>(*this, source);
   }
+  bool copies() const override { return config_.copy; }
 
   // For DecodingOf. The memories are those of the decoder's layers: of the source, and of the words so far.
   struct Encoded {
     std::vector<Memory> source;
+    CopiedSource copied;
     template <class Visitor>
     void each(Visitor&& visit) {
-      each_in(source, visit);
+      each_in(source, visit), visit(copied.words);
     }
   };
   struct State {
@@ -86,7 +90,8 @@ class Transformer final : public Writer {
   Var feed(const FeedForward& layer, const Var& x, Random* random) const;
   Var embed(const Embedding& table, const Ids& ids, Index first, Random* random) const;
   Var encoded(const Source& source, const ForwardOptions& options) const;
-  WordScores predicted(const Var& x) const;
+  // Scores of the next words by the decoder's x [batch, n, width] and the alignment, which only copying needs.
+  WordScores predicted(const Var& x, const Var& alignment, const CopiedSource& source) const;
   Index alignment_layer() const;
 
   TransformerConfig config_;
@@ -95,6 +100,7 @@ class Transformer final : public Writer {
   std::vector<EncoderLayer> encoder_;
   std::vector<DecoderLayer> decoder_;
   LayerNorm encoder_norm_, decoder_norm_;  // pre-norm only
+  Copying copying_;
 };
 
 }  // namespace heed

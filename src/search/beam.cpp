@@ -24,12 +24,13 @@ class LikeliestCandidates {
     floor_ = floor;
     found_.clear();
   }
-  // All words of one row: words[word] + base for each but `excluded`.
-  void offer_row(std::int32_t row, double base, const Real* words, Index vocabulary, std::int32_t excluded) {
+  // All words of one row that are allowed: words[word] + base. Of most words nobody asks whether they are.
+  template <class Allowed>
+  void offer_row(std::int32_t row, double base, const Real* words, Index vocabulary, const Allowed& allowed) {
     Index word = 0;
     for (; word + kBlock <= vocabulary; word += kBlock)
-      if (any_above(words + word, loosened(bar() - base))) offer_words(row, base, words, word, word + kBlock, excluded);
-    offer_words(row, base, words, word, vocabulary, excluded);
+      if (any_above(words + word, loosened(bar() - base))) offer_words(row, base, words, word, word + kBlock, allowed);
+    offer_words(row, base, words, word, vocabulary, allowed);
   }
   void offer(const Candidate& candidate) {
     if (!(candidate.log_probability > bar())) return;
@@ -53,9 +54,12 @@ class LikeliestCandidates {
     for (Index i = 0; i < kBlock; ++i) found |= static_cast<int>(x[i] > bar);
     return found != 0;
   }
-  void offer_words(std::int32_t row, double base, const Real* words, Index start, Index stop, std::int32_t excluded) {
-    for (Index word = start; word < stop; ++word)
-      if (word != excluded) offer({base + static_cast<double>(words[word]), row, static_cast<std::int32_t>(word)});
+  template <class Allowed>
+  void offer_words(std::int32_t row, double base, const Real* words, Index start, Index stop, const Allowed& allowed) {
+    for (Index word = start; word < stop; ++word) {
+      const Candidate candidate{base + static_cast<double>(words[word]), row, static_cast<std::int32_t>(word)};
+      if (candidate.log_probability > bar() && allowed(candidate.word)) offer(candidate);
+    }
   }
 
   std::size_t most_ = 1;
@@ -135,25 +139,32 @@ class BeamSearch {
   }
 
   // What a log-probability must exceed to become one of the kept hypotheses, were it to lose nothing more on its way to
-  // the longest length, where it is divided by the most.
+  // the longest length, where it is divided by the most and has gained what can be gained.
   double floor_of(const SourceSearch& search, Index source) const {
     if (static_cast<Index>(search.kept.size()) < options_.best) return kNever;
-    return search.kept.back().score * length_penalty(plan_.longest(source) + 1, options_.length_penalty);
+    const Index longest = plan_.longest(source) + 1;
+    return search.kept.back().score * length_penalty(longest, options_.length_penalty) -
+           options_.bonus * static_cast<double>(longest);
   }
 
   void choose(Index source, Index t, const NextWords& next) {
     SourceSearch& search = of(source);
     search.candidates.reset(options_.beam, floor_of(search, source));
     const std::int32_t forced = plan_.forced(source, t);
-    const std::int32_t excluded = options_.forbid_unknown ? options_.unknown : -1;
     for (std::size_t i = 0; i < search.beam.size(); ++i) {
       const Index row = search.first_row + static_cast<Index>(i);
       const Real* words = next.of(row);
       const double base = search.beam[i].log_probability - next.log_sum(row);
-      if (forced >= 0)
-        search.candidates.force({base + static_cast<double>(words[forced]), static_cast<std::int32_t>(row), forced});
-      else
-        search.candidates.offer_row(static_cast<std::int32_t>(row), base, words, next.vocabulary(), excluded);
+      const auto number = static_cast<std::int32_t>(row);
+      if (forced >= 0) {
+        search.candidates.force({base + static_cast<double>(words[forced]), number, forced});
+      } else if (plan_.unconstrained()) {
+        search.candidates.offer_row(number, base, words, next.vocabulary(), [](std::int32_t) { return true; });
+      } else {
+        const std::vector<std::int32_t> before = history_.words_with(search.beam[i].entry);
+        search.candidates.offer_row(number, base, words, next.vocabulary(),
+                                    [&](std::int32_t word) { return plan_.allows(source, before, word); });
+      }
     }
   }
 

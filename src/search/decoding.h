@@ -9,9 +9,11 @@ class Decoding {
  public:
   virtual ~Decoding() = default;
   struct Step {
-    Tensor words;             // [rows, vocabulary]: log-probabilities of the next word, or logits
+    Tensor words;             // [rows, vocabulary]: log-probabilities of the next word, or logits; of a model that
+                              // copies also of the source's words that its vocabulary lacks
     Tensor weights;           // [rows, m] over the source; empty without attention
     bool normalised = false;  // whether `words` are log-probabilities; logits are left to whoever looks at them
+    Tensor generates = {};    // [rows]: the share that is not copied, of a model that copies; else empty
     Tensor log_probabilities() const;
   };
   // Reads each row's last word (the begin symbol at first), [rows].

@@ -63,7 +63,7 @@ EnsembleDecoding::EnsembleDecoding(std::vector<std::unique_ptr<Decoding>> member
 
 Decoding::Step EnsembleDecoding::step(const Ids& previous) {
   if (members_.size() == 1) return members_.front()->step(previous);
-  std::vector<Tensor> words, weights;
+  std::vector<Tensor> words, weights, generates;
   std::vector<double> lookers;  // shares of the models with attention
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Step step = members_[k]->step(previous);
@@ -71,12 +71,14 @@ Decoding::Step EnsembleDecoding::step(const Ids& previous) {
             "[ensemble] models do not fit together: log-probabilities {} and {}",
             words.empty() ? Shape{} : words[0].shape(), step.words.shape());
     words.push_back(step.log_probabilities());
+    if (step.generates) generates.push_back(step.generates);
     if (!step.weights || (!weights.empty() && step.weights.shape() != weights[0].shape())) continue;
     weights.push_back(std::move(step.weights));
     lookers.push_back(shares_[k]);
   }
   return {mean_ == EnsembleMean::probabilities ? log_mean(words, shares_) : weighted_sum(words, shares_),
-          weighted_sum(weights, scaled_to_one(lookers)), true};
+          weighted_sum(weights, scaled_to_one(lookers)), true,
+          generates.size() == members_.size() ? weighted_sum(generates, shares_) : Tensor()};
 }
 
 void EnsembleDecoding::select(const Ids& rows) {

@@ -14,6 +14,13 @@ std::vector<std::int32_t> SearchHistory::words(std::int32_t end) const {
   return words;
 }
 
+std::vector<std::int32_t> SearchHistory::words_with(std::int32_t last) const {
+  if (last == kStart) return {};
+  std::vector<std::int32_t> all = words(last);
+  all.push_back(word(last));
+  return all;
+}
+
 Tensor SearchHistory::weights(std::int32_t end, Index length) const {
   if (!weights_.front()) return {};
   const Index rows = entry(end).step + 1;
@@ -34,6 +41,17 @@ std::vector<double> SearchHistory::log_probabilities(std::int32_t end) const {
     const std::int32_t parent = entry(at).parent;
     *word = entry(at).log_probability - (parent == kStart ? 0 : entry(parent).log_probability);
     at = parent;
+  }
+  return each;
+}
+
+std::vector<double> SearchHistory::generates(std::int32_t end) const {
+  if (!generates_.front()) return {};
+  std::vector<double> each(static_cast<std::size_t>(entry(end).step) + 1);
+  std::int32_t at = end;
+  for (auto word = each.rbegin(); word != each.rend(); ++word) {
+    *word = static_cast<double>(generates_[static_cast<std::size_t>(entry(at).step)].data()[entry(at).row]);
+    at = entry(at).parent;
   }
   return each;
 }

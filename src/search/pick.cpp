@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -26,8 +27,10 @@ struct Path {
   Index place = 0;     // among its source's paths
 };
 
-// pick(path, t, words, vocabulary) gives the path's next word by log-probabilities that lack a constant, -1 if none can
-// come; called by many threads.
+// pick(path, t, words, vocabulary, allowed) gives the path's next word by log-probabilities that lack a constant, -1 if
+// none can come; called by many threads.
+using Allowed = std::function<bool(std::int32_t word)>;
+
 template <class Pick>
 Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
   const SearchOptions& options = plan.options();
@@ -47,16 +50,23 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
     const NextWords next = plan.step(decoding, words, history);
     const Index vocabulary = next.vocabulary();
     constexpr Index kWorkOfAThread = 1 << 16;  // numbers looked through
-    parallel_for(
-        static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary), [&](Index begin, Index end) {
-          for (Index i = begin; i < end; ++i) {
-            Path& path = paths[static_cast<std::size_t>(i)];
-            path.row = static_cast<std::int32_t>(i);
-            const std::int32_t forced = plan.forced(path.source, t);
-            path.log_sum = next.log_sum(i);
-            path.word = std::isnan(path.log_sum) ? -1 : forced >= 0 ? forced : pick(path, t, next.of(i), vocabulary);
-          }
-        });
+    parallel_for(static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary),
+                 [&](Index begin, Index end) {
+                   for (Index i = begin; i < end; ++i) {
+                     Path& path = paths[static_cast<std::size_t>(i)];
+                     path.row = static_cast<std::int32_t>(i);
+                     const std::int32_t forced = plan.forced(path.source, t);
+                     path.log_sum = next.log_sum(i);
+                     const std::vector<std::int32_t> before =
+                         plan.unconstrained() ? std::vector<std::int32_t>() : history.words_with(path.entry);
+                     const Allowed allowed = [&](std::int32_t word) {
+                       return plan.unconstrained() || plan.allows(path.source, before, word);
+                     };
+                     path.word = std::isnan(path.log_sum) ? -1
+                                 : forced >= 0            ? forced
+                                                          : pick(path, t, next.of(i), vocabulary, allowed);
+                   }
+                 });
     std::size_t living = 0;
     SearchStep shown;
     const auto show = [&] {
@@ -87,11 +97,11 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
   return result;
 }
 
-std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, std::int32_t excluded) {
+std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, const Allowed& allowed) {
   std::int32_t best = -1;
   auto most = static_cast<Real>(kLeast);
   for (Index word = 0; word < vocabulary; ++word)
-    if (log_probabilities[word] > most && word != excluded) {
+    if (log_probabilities[word] > most && allowed(static_cast<std::int32_t>(word))) {
       most = log_probabilities[word];
       best = static_cast<std::int32_t>(word);
     }
@@ -103,7 +113,7 @@ class Sampler {
  public:
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
-  std::int32_t draw(const Real* log_probabilities, Index vocabulary, double uniform) const {
+  std::int32_t draw(const Real* log_probabilities, Index vocabulary, double uniform, const Allowed& allowed) const {
     struct Chance {
       double weight;
       std::int32_t word;
@@ -113,13 +123,13 @@ class Sampler {
     };
     thread_local std::vector<Chance> chances;
     chances.clear();
-    const std::int32_t excluded = options_.forbid_unknown ? options_.unknown : -1;
-    const std::int32_t best = likeliest(log_probabilities, vocabulary, excluded);
+    const std::int32_t best = likeliest(log_probabilities, vocabulary, allowed);
     if (best < 0) return -1;
     const auto most = static_cast<double>(log_probabilities[best]);
     for (Index word = 0; word < vocabulary; ++word) {
       const double weight = std::exp((static_cast<double>(log_probabilities[word]) - most) / options_.temperature);
-      if (weight > 0 && word != excluded) chances.push_back({weight, static_cast<std::int32_t>(word)});
+      if (weight > 0 && allowed(static_cast<std::int32_t>(word)))
+        chances.push_back({weight, static_cast<std::int32_t>(word)});
     }
     const auto likelier = [](const Chance& a, const Chance& b) { return b < a; };
     if (options_.top_k > 0 && options_.top_k < static_cast<Index>(chances.size())) {
@@ -152,10 +162,10 @@ class Sampler {
 
 Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
   const SearchPlan plan("greedy_search", decoding, lengths, options);
-  const std::int32_t excluded = options.forbid_unknown ? options.unknown : -1;
-  return search_by(plan, decoding, 1, [excluded](const Path&, Index, const Real* log_probabilities, Index vocabulary) {
-    return likeliest(log_probabilities, vocabulary, excluded);
-  });
+  const auto pick = [](const Path&, Index, const Real* log_probabilities, Index vocabulary, const Allowed& allowed) {
+    return likeliest(log_probabilities, vocabulary, allowed);
+  };
+  return search_by(plan, decoding, 1, pick);
 }
 
 Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
@@ -168,12 +178,13 @@ Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOpt
           "[sample_search] {} sentence numbers for {} sources", options.sentences.size(), plan.sources());
   const RandomKey key{options.seed, 0};
   const Sampler sampler(options);
-  const auto pick = [&](const Path& path, Index t, const Real* log_probabilities, Index vocabulary) {
+  const auto pick = [&](const Path& path, Index t, const Real* log_probabilities, Index vocabulary,
+                        const Allowed& allowed) {
     const auto source = static_cast<std::size_t>(path.source);
     const std::uint64_t sentence = options.sentences.empty() ? source : options.sentences[source];
     const RandomKey own = key.derive(sentence).derive(static_cast<std::uint64_t>(path.number));
     return sampler.draw(log_probabilities, vocabulary,
-                        RandomSequence(own.derive(static_cast<std::uint64_t>(t))).uniform());
+                        RandomSequence(own.derive(static_cast<std::uint64_t>(t))).uniform(), allowed);
   };
   return search_by(plan, decoding, options.best, pick);
 }

@@ -44,6 +44,7 @@ SearchPlan::SearchPlan(const char* who, const Decoding& decoding, const Ids& len
   require(options.longest_factor >= 0 && options.longest_extra >= 0,
           "[{}] the longest length must not be negative: {} times the source's and {}", who, options.longest_factor,
           options.longest_extra);
+  require(options.no_repeat >= 0, "[{}] n-grams of {} words cannot be kept from coming twice", who, options.no_repeat);
   require(options.prefixes.empty() || static_cast<Index>(options.prefixes.size()) == lengths.size(),
           "[{}] {} prefixes for {} sources", who, options.prefixes.size(), lengths.size());
   const Ids contiguous = lengths.contiguous();
@@ -72,6 +73,19 @@ std::int32_t SearchPlan::forced(Index source, Index t) const {
   return t == longest(source) ? options_.end : -1;
 }
 
+bool SearchPlan::allows(Index source, std::span<const std::int32_t> words, std::int32_t next) const {
+  if (options_.forbid_unknown && next == options_.unknown) return false;
+  const auto n = static_cast<std::size_t>(options_.no_repeat);
+  if (n > 0 && words.size() >= n) {
+    const auto last = words.subspan(words.size() - n + 1);  // with `next` it is the n-gram in question
+    for (std::size_t begin = 0; begin + n <= words.size(); ++begin)
+      if (words[begin + n - 1] == next &&
+          std::equal(last.begin(), last.end(), words.begin() + static_cast<Index>(begin)))
+        return false;
+  }
+  return !options_.allows || options_.allows(source, words, next);
+}
+
 NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& previous,
                            SearchHistory& history) const {
   const auto rows = static_cast<Index>(previous.size());
@@ -87,7 +101,7 @@ NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& 
             "[{}] weights {} do not fit {} rows and sources of up to {} words", who_, weights.shape(), rows, widest_);
   else
     require(options_.coverage_penalty == 0, "[{}] a coverage penalty needs a model with attention", who_);
-  history.begin_step(weights ? weights.contiguous() : Tensor());
+  history.begin_step(weights ? weights.contiguous() : Tensor(), step.generates);
   return {next, step.normalised};
 }
 
@@ -109,6 +123,7 @@ Hypothesis SearchPlan::hypothesis(const SearchHistory& history, std::int32_t end
   result.finished = length <= longest(source);
   result.weights = history.weights(end, lengths_[static_cast<std::size_t>(source)]);
   result.log_probabilities = history.log_probabilities(end);
+  result.generates = history.generates(end);
   return result;
 }
 

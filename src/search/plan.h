@@ -38,6 +38,10 @@ class SearchPlan {
   Index longest(Index source) const { return longest_[static_cast<std::size_t>(source)]; }
   // The word that must come at position t: the prefix's, or the end at the longest length; -1: any word may come.
   std::int32_t forced(Index source, Index t) const;
+  // Whether any word may come at any place, as far as the plan knows.
+  bool unconstrained() const { return !options_.forbid_unknown && options_.no_repeat == 0 && !options_.allows; }
+  // Whether `next` may follow the words of a source's hypothesis.
+  bool allows(Index source, std::span<const std::int32_t> words, std::int32_t next) const;
   // One step of the decoding after the rows' previous words. Shapes are checked, the weights go to the history.
   NextWords step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const;
 

@@ -34,16 +34,22 @@ struct SearchStep {
 // Called in the thread of the search; what it throws ends the search.
 using SearchObserver = std::function<void(const SearchStep&)>;
 
+// Whether the words of a source so far may be followed by `next`, the end among others. Many threads ask.
+using SearchConstraint = std::function<bool(Index source, std::span<const std::int32_t> words, std::int32_t next)>;
+
 struct SearchOptions {
   Index beam = 5;
   Index best = 1;               // hypotheses wanted a source: at most `beam` from beam search, any number of samples
   double length_penalty = 0.6;  // α of Wu et al. 2016; 0: none
+  double bonus = 0;             // the most that a word may gain: 0 where words' scores are log-probabilities
   double coverage_penalty = 0;  // β of Wu et al. 2016; 0: none. Needs a model with attention
   Stopping stopping = Stopping::certain;
   // At most longest_factor · (source length) + longest_extra words; then comes the end, whatever the model says.
   double longest_factor = 2;
   Index longest_extra = 10;
   bool forbid_unknown = false;
+  Index no_repeat = 0;           // no n-gram of so many words comes twice (Paulus et al. 2018 take 3); 0: all may
+  SearchConstraint allows = {};  // words of prefixes and the end of what is too long are not asked for
   std::int32_t unknown = 0, begin = 1, end = 2;
   // The words that every hypothesis of a source begins with: one list a source, or none at all.
   std::vector<std::vector<std::int32_t>> prefixes = {};
@@ -66,6 +72,7 @@ struct Hypothesis {
   bool finished = true;                   // false: the end was set because the longest length was reached
   Tensor weights;                         // [n + 1, m] over the source, with the end's row; empty without attention
   std::vector<double> log_probabilities;  // of each word, and of the end
+  std::vector<double> generates = {};     // the share of each that was not copied; empty of a model that does not copy
 };
 
 // What each source of `decoding` was continued with, best first. `lengths` [sources] are the sources' lengths, which

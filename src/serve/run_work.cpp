@@ -11,14 +11,22 @@ bool are_long(const Job& job, std::span<const SentSample> samples, const WorkOpt
   return pieces > options.short_pieces;
 }
 
+// Work of the same name is done together.
+std::string together_with(Index best, const WritingOptions& writing) {
+  const OutputLimits& limits = writing.limits;
+  return fmt::format("run {} {} {} {} {}", best, limits.least_words, limits.most_words, limits.most_bytes,
+                     writing.no_repeat);
+}
+
 }  // namespace
 
 RunWork::RunWork(const Model& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
-                 std::shared_ptr<HttpReply> reply)
-    : Work(model, fmt::format("run {}", best), are_long(*model->bundle().job, samples, options), std::move(reply)),
+                 std::shared_ptr<HttpReply> reply, const WritingOptions& writing)
+    : Work(model, together_with(best, writing), are_long(*model->bundle().job, samples, options), std::move(reply)),
       samples_(std::move(samples)),
       best_(best),
-      options_(options) {}
+      options_(options),
+      writing_(writing) {}
 
 WorkCount RunWork::run(const std::vector<Work*>& together) const {
   const Job& job = *model().bundle().job;
@@ -33,7 +41,9 @@ WorkCount RunWork::run(const std::vector<Work*>& together) const {
   options.search.batch.samples = options_.batch_sentences;
   options.search.options.best = best_;
   options.search.options.beam = std::max(options.search.options.beam, best_);
+  options.search.options.no_repeat = writing_.no_repeat;
   options.limits = {options_.longest_input, TooLong::refuse};
+  options.outputs = writing_.limits;
   options.on_step = [&] { check_wanted(together); };
   const std::vector<std::vector<Result>> results = model().runner().run(samples, options);
   count.sentences = static_cast<Index>(samples.size());

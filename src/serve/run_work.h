@@ -8,13 +8,19 @@
 
 namespace heed {
 
+// What a client may say about words that are written.
+struct WritingOptions {
+  OutputLimits limits = {};
+  Index no_repeat = 0;
+};
+
 // Samples of one client that a model is run on. What is asked of one model is worked on together, whatever form the
 // answers have.
 class RunWork : public Work {
  public:
   // `best` answers are wanted for each sample.
   RunWork(const Model& model, std::vector<SentSample> samples, Index best, const WorkOptions& options,
-          std::shared_ptr<HttpReply> reply);
+          std::shared_ptr<HttpReply> reply, const WritingOptions& writing = {});
   Index sentences() const override { return static_cast<Index>(samples_.size()); }
   WorkCount run(const std::vector<Work*>& together) const override;
 
@@ -26,6 +32,7 @@ class RunWork : public Work {
   std::vector<SentSample> samples_;
   Index best_;
   WorkOptions options_;
+  WritingOptions writing_;
 };
 
 // Texts cut into lines, each a sample by itself, and what comes of them put together again.

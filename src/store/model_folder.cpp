@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -156,11 +157,12 @@ ModelFolder::ModelFolder(const fs::path& path) : path_(without_slash(path)) {
   config_ = read_options(json["config"].dump(), file.string());
 }
 
-void ModelFolder::read_config(const VisitFields& config) const {
+void ModelFolder::read_config(const VisitFields& config, std::span<const std::string> later) const {
   const std::string file = (path_ / kConfig).string();
   std::vector<std::string> known;
   for (const FieldDescription& field : describe_fields(config)) {
-    require(config_.count(field.name) > 0, "{}: the field {} is missing", file, field.name);
+    require(config_.count(field.name) > 0 || std::find(later.begin(), later.end(), field.name) != later.end(),
+            "{}: the field {} is missing", file, field.name);
     known.push_back(field.name);
   }
   for (const auto& [name, text] : config_)

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ class ModelFolder {
   const std::string& model() const { return names_.model; }
   const std::string& job() const { return names_.job; }
   // Sets every field from config.json. A field that is missing or unknown there is an Error, as is a whole number
-  // beyond 32 bits: sizes are multiplied before they are compared with what there is.
-  void read_config(const VisitFields& config) const;
+  // beyond 32 bits: sizes are multiplied before they are compared with what there is. Fields that came `later` than the
+  // first folders of a model may be missing, and stay as they are.
+  void read_config(const VisitFields& config, std::span<const std::string> later = {}) const;
 
   // The file that begins with "side." and is a vocabulary ("source.spm"); an Error if there is none.
   std::filesystem::path vocabulary(const std::string& side) const;

@@ -93,6 +93,10 @@ Trace regrouped(const Trace& trace, const Regroup& regroup) {
   if (trace.alignment) result.alignment = regrouped(trace.alignment, of(trace.row_axis()), of(trace.column_axis()));
   if (!trace.log_probabilities.empty())
     result.log_probabilities = regrouped(trace.log_probabilities, of(trace.output()), false);
+  if (!trace.copied.empty()) {
+    result.generation_probabilities = regrouped(trace.generation_probabilities, of(trace.output()), true);
+    result.copied = regrouped(trace.copied, of(trace.output()), true);
+  }
   for (TraceAttention& each : result.attentions)
     each.weights = regrouped(each.weights, of(trace.axis(each.rows)), of(trace.axis(each.columns)));
   std::erase_if(result.attentions, [](const TraceAttention& each) { return !each.weights; });

@@ -208,7 +208,10 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
     result.alignment = product(result.alignment.contiguous(), rolled_out(trace, below, "mean"));
   }
   result.trust.clear();  // it is about the alignment
-  if (result.rows != trace.output().name) result.log_probabilities.clear(), result.choices.clear(), result.beam.clear();
+  if (result.rows != trace.output().name) {
+    result.log_probabilities.clear(), result.generation_probabilities.clear(), result.copied.clear();
+    result.choices.clear(), result.beam.clear();
+  }
   return result;
 }
 

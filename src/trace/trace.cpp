@@ -68,6 +68,14 @@ const TraceAxis& Trace::column_axis() const {
   return columns.empty() ? axes.front() : axis(columns);
 }
 
+std::vector<std::string> row_labels(const Trace& trace) {
+  std::vector<std::string> labels = labels_of(trace.row_axis());
+  if (trace.rows != trace.output().name || trace.copied.size() != labels.size()) return labels;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (trace.copied[i] > 0.5) labels[i] += " <";
+  return labels;
+}
+
 Trace pair_trace(TraceText source, TraceText target) {
   Trace trace;
   trace.axes = {{.name = "source", .text = std::move(source)}, {.name = "target", .text = std::move(target)}};

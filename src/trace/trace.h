@@ -115,10 +115,13 @@ struct Trace {
   std::string model;   // name under which the model was loaded
   std::string system;  // "transformer", "rnnsearch", or the toolkit that a trace was imported from
   std::string job = "translation";
-  std::vector<TraceAxis> axes;             // the inputs in the job's order, then the output
-  std::string rows, columns;               // axes of the alignment; empty without one
-  Tensor alignment;                        // [rows, columns]: the model's own; empty without attention
-  std::vector<double> log_probabilities;   // of each token of the output; empty of a label
+  std::vector<TraceAxis> axes;            // the inputs in the job's order, then the output
+  std::string rows, columns;              // axes of the alignment; empty without one
+  Tensor alignment;                       // [rows, columns]: the model's own; empty without attention
+  std::vector<double> log_probabilities;  // of each token of the output; empty of a label
+  // Of a model that copies, for each token of the output: the probability that it writes a word of its own instead of
+  // one that it looks at, and the share of the token's probability that comes from copying. Else empty.
+  std::vector<double> generation_probabilities = {}, copied = {};
   std::vector<TraceChoice> choices;        // labels with their probabilities, most probable first; empty of words
   std::vector<TraceAttention> attentions;  // every attention of the model that was asked for
   std::vector<std::vector<TraceHypothesis>> beam;  // a list per step; empty unless asked for
@@ -133,6 +136,9 @@ struct Trace {
   const TraceAxis& row_axis() const;
   const TraceAxis& column_axis() const;
 };
+
+// What the rows of the alignment are called; words that were copied, rather than written, are marked with "<".
+std::vector<std::string> row_labels(const Trace& trace);
 
 // A trace of two texts: axes "source" and "target", and the alignment between them target by source.
 Trace pair_trace(TraceText source, TraceText target);

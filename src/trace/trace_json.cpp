@@ -200,10 +200,14 @@ std::string to_json(const Trace& trace, const WeightFormat& format) {
     write_name(out, "alignment");
     write_weights(out, weights.data(), weights.shape(), format);
   }
-  if (!trace.log_probabilities.empty() && all_finite(trace.log_probabilities)) {
-    write_name(out, "log_probabilities");
-    write_numbers(out, std::span<const double>(trace.log_probabilities));
-  }
+  const auto write_row = [&out](const char* name, const std::vector<double>& numbers) {
+    if (numbers.empty() || !all_finite(numbers)) return;
+    write_name(out, name);
+    write_numbers(out, std::span<const double>(numbers));
+  };
+  write_row("log_probabilities", trace.log_probabilities);
+  write_row("generation_probabilities", trace.generation_probabilities);
+  write_row("copied", trace.copied);
   write_choices(out, trace.choices);
   std::vector<const TraceAttention*> attentions;
   for (const TraceAttention& each : trace.attentions)

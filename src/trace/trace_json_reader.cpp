@@ -286,8 +286,12 @@ Trace trace_from_json(std::string_view json, const std::string& name) {
       read_matrix(weights, trace.alignment.data(), columns.size());
     }
   }
-  if (value.has("log_probabilities"))
-    trace.log_probabilities = value["log_probabilities"].numbers(trace.output().size(), places_of(trace.output()));
+  const auto read_row = [&](const char* name, std::vector<double>& numbers) {
+    if (value.has(name)) numbers = value[name].numbers(trace.output().size(), places_of(trace.output()));
+  };
+  read_row("log_probabilities", trace.log_probabilities);
+  read_row("generation_probabilities", trace.generation_probabilities);
+  read_row("copied", trace.copied);
   if (version > 1 && value.has("choices")) trace.choices = read_choices(value["choices"]);
   if (value.has("attentions")) {
     const Field list = value["attentions"];

@@ -432,6 +432,37 @@ TEST(SampleBatches, CuttingADocumentAndFeaturesKeepsWhatIsInFront) {
   EXPECT_EQ(batch.inputs[1].features.at({0, 4, 1}), Real{9});
 }
 
+// Words that only one text has: the model reads the unknown word and is to write them, where they were not cut off.
+TEST(SampleBatches, CopiedWordsHaveIdsOfTheirOwn) {
+  const Corpus corpus;
+  const auto vocabulary = words_from("<unk>\n<s>\n</s>\nthe\n", "test", WordCutting::white_space);
+  const auto sample = [&vocabulary](const std::string& text, const std::string& output) {
+    EncodedSample result{.inputs = {{.words = vocabulary->encode(text)}}};
+    EncodedInput& input = result.inputs.front();
+    input.extended = extended_by(vocabulary, text);
+    input.copies = input.extended->encode(text), input.known = vocabulary->size();
+    result.output = input.extended->encode(output);
+    return result;
+  };
+  const auto row = [](const Ids& ids) { return std::vector<std::int32_t>(ids.values().begin(), ids.values().end()); };
+  const std::vector<EncodedSample> samples{sample("the Ann met Bob", "Bob the Eve"), sample("the Cid", "Cid")};
+  const SampleBatch batch = batch_of(samples, false);
+  EXPECT_EQ(row(batch.inputs[0].words), (std::vector<std::int32_t>{3, 0, 0, 0, kEnd, 3, 0, kEnd, kEnd, kEnd}));
+  EXPECT_EQ(row(batch.inputs[0].copies), (std::vector<std::int32_t>{3, 4, 5, 6, kEnd, 3, 4, kEnd, kEnd, kEnd}));
+  EXPECT_EQ(batch.inputs[0].known, 4);
+  EXPECT_EQ(batch.inputs[0].extended, 7);
+  EXPECT_EQ(row(batch.previous.words), (std::vector<std::int32_t>{kBegin, 0, 3, 0, kBegin, 0, kEnd, kEnd}));
+  EXPECT_EQ(row(batch.expected), (std::vector<std::int32_t>{6, 3, 0, kEnd, 4, kEnd, -1, -1}));
+
+  BatchOptions options;
+  options.files.files = {corpus.write("a", "text\n"), corpus.write("b", "text\n")};
+  options.columns = {{"text"}, {"summary"}};
+  options.longest = 3;
+  options.cut_inputs = true;
+  options.encode = [&](const Sample&) { return sample("the Ann met Bob", "Ann Bob"); };
+  EXPECT_EQ(row(SampleBatches(options).next().expected), (std::vector<std::int32_t>{4, kUnknown, kEnd}));
+}
+
 TEST(SampleBatches, ABatchOfGivenSamplesIsPaddedInTheirOrder) {
   const std::vector<EncodedSample> samples = {
       {.inputs = {{.words = {7, 8, 9}, .ends = {1, 3}}, {.features = Tensor(Shape{1, 2}, {1, 2})}}, .number = 4},

@@ -32,6 +32,24 @@ class VocabularyTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
+// What the text has and the vocabulary lacks comes behind it, as it is first written there.
+TEST_F(VocabularyTest, WordsAreExtendedByThoseOfAText) {
+  const auto words = train_words({{write("a", "the old house")}}, {.cutting = WordCutting::tokens});
+  ASSERT_EQ(words->size(), 6);
+  const std::string text = "Karim saw the KARIM and Ötzi";
+  const auto extended = extended_by(words, text);
+  EXPECT_EQ(extended->size(), 10);
+  EXPECT_EQ(extended->encode(text), (std::vector<std::int32_t>{6, 7, 5, 6, 8, 9}));
+  EXPECT_EQ(extended->encode("ötzi sees the karim"), (std::vector<std::int32_t>{9, kUnknown, 5, 6}));
+  const std::vector<std::int32_t> ids{9, 5, 6, kUnknown, 77, kEnd};
+  EXPECT_EQ(extended->decode(ids), "Ötzi the Karim <unk> <unk>");
+  EXPECT_EQ(extended->decoded_places(ids)[2].begin, 9);
+  EXPECT_EQ(extended->decoded_places(ids)[2].end, 14);
+  EXPECT_EQ(extended->serialized(), words->serialized());
+  EXPECT_EQ(extended_by(words, "the house")->size(), words->size());
+  EXPECT_EQ(extended_by(train_subwords({{write("b", kText)}}, {.size = 60}), text), nullptr);
+}
+
 TEST_F(VocabularyTest, WordsAreOrderedByFrequencyThenBytes) {
   const auto words = train_words({{write("a", "b a b c"), write("b", "c a d\n<s> c")}}, {});
   EXPECT_EQ(words->serialized(), "<unk>\n<s>\n</s>\nc\na\nb\nd\n");

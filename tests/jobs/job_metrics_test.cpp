@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/jobs/summary_report.h"
 #include "heed/metrics/rouge.h"
 
 namespace heed::test {
@@ -40,9 +41,30 @@ TEST(JobMetrics, SummariesAreMeasuredByRouge) {
     EXPECT_NEAR(job.metrics[i].measure(outputs, samples), 100 * mean, 1e-9);
     EXPECT_EQ(score_of_all(job.metrics[i].by_samples(outputs, samples), 2), job.metrics[i].measure(outputs, samples));
   }
+}
+
+TEST(SummaryReport, BaselinesComeFromTheText) {
+  const std::string text = "A dog barks. The cat sat on the mat! It rained.";
+  EXPECT_EQ(first_words(text, 4), "A dog barks. The");
+  EXPECT_EQ(first_words("two words", 4), "two words");
+  EXPECT_EQ(first_sentence(text), "A dog barks.");
+  EXPECT_EQ(first_sentence(""), "");
+  EXPECT_EQ(best_sentence(text, Texts{"nothing alike", "a cat on a mat"}), "The cat sat on the mat!");
+  EXPECT_EQ(best_sentence(text, Texts{"xyz"}), "A dog barks.");
+}
+
+TEST(SummaryReport, SetsTheModelBesideTheBaselines) {
+  const Texts outputs{"the cat is on the mat", "a dog"};
+  const std::vector<Sample> samples{
+      sample_of({"there is a cat , and it is on the mat . it sleeps ."}, {"the cat sat on the mat", "is on the mat"}),
+      sample_of({"a dog runs . all day ."}, {"the dog runs"})};
   // Of 8 words "the cat" is a new pair, as is "cat is"; the fragments are the, cat, "is on the mat" and "a dog".
-  EXPECT_EQ(job.report(outputs, samples),
-            "new n-grams, n = 1..4: 0.0 %, 33.3 %, 50.0 %, 66.7 %; copied from the text: 100.0 % (density 2.75)\n");
+  EXPECT_EQ(summary_report(outputs, samples),
+            "P/R/F in percent         ROUGE-1         ROUGE-2         ROUGE-L     75 bytes, R   new words  bigrams   "
+            "copied\n"
+            "the model         66.7/58.3/61.7  30.0/50.0/37.5  66.7/58.3/61.7  66.7/50.0/66.7         0.0     33.3    "
+            "100.0\n"
+            "first 4 words    \n");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(HardAttention, LearnsFromItsChoices) {
 }
 
 TEST(Copying, IsADistributionOverOneVocabulary) {
-  for (const char* system : {"rnnsearch", "luong", "convs2s"}) {
+  for (const char* system : {"rnnsearch", "luong", "convs2s", "transformer"}) {
     TinyModel tiny({system, {{"copy", "true"}}});
     const Tensor logits = tiny.model->forward(some_sources(), some_previous()).words.logits().value().contiguous();
     for (Index row = 0; row < logits.size(0) * logits.size(1); ++row) {
@@ -89,6 +89,77 @@ TEST(Copying, MixesTheGeneratorAndTheSource) {
     EXPECT_NEAR(std::exp(logits.at({0, t, 7})), weights.at({0, t, 0}) + weights.at({0, t, 2}), 1e-5);
     EXPECT_NEAR(std::exp(logits.at({0, t, 3})), weights.at({0, t, 1}), 1e-5);
     EXPECT_NEAR(std::exp(logits.at({0, t, 5})), 0, 1e-5);
+  }
+}
+
+// Words 11, 12, ... are not in the vocabulary of 11: each sentence has its own.
+Source copied_sources() {
+  Source source = some_sources();
+  source.copies = source.words.copy();
+  source.copies.at({0, 1}) = 11, source.copies.at({0, 3}) = 12, source.copies.at({2, 0}) = 11;
+  source.words.at({0, 1}) = source.words.at({0, 3}) = source.words.at({2, 0}) = 0;
+  source.known = kSourceWords, source.extended = kSourceWords + 2;
+  return source;
+}
+
+const std::vector<std::string> kCopying{"rnnsearch", "luong", "convs2s", "transformer"};
+
+TEST(Copying, IsADistributionOverTheExtendedVocabulary) {
+  for (const std::string& system : kCopying) {
+    TinyModel tiny({system, {{"copy", "true"}}});
+    ASSERT_TRUE(tiny.model->copies());
+    const TeacherForced forced = tiny.model->forward(copied_sources(), some_previous(), {.alignment = true});
+    const Tensor logits = forced.words.logits().value().contiguous(), weights = forced.alignment.value().contiguous(),
+                 generates = forced.words.generates().value().contiguous();
+    ASSERT_EQ(logits.shape(), (Shape{3, 4, kTargetWords + 2})) << system;
+    for (Index b = 0; b < 3; ++b)
+      for (Index t = 0; t < 4; ++t) {
+        double total = 0;
+        for (Index word = 0; word < kTargetWords + 2; ++word)
+          total += std::exp(static_cast<double>(logits.at({b, t, word})));
+        EXPECT_NEAR(total, 1, 1e-5) << system;
+      }
+    // The generator cannot write them: what is there was copied.
+    const double copied = 1 - static_cast<double>(generates.at({0, 1}));
+    EXPECT_NEAR(std::exp(logits.at({0, 1, 11})), copied * static_cast<double>(weights.at({0, 1, 1})), 1e-6) << system;
+    EXPECT_NEAR(std::exp(logits.at({0, 1, 12})), copied * static_cast<double>(weights.at({0, 1, 3})), 1e-6) << system;
+    EXPECT_LT(std::exp(logits.at({1, 1, 11})), 1e-9) << system;  // not in that sentence
+  }
+}
+
+// The loss asks for the expected words alone.
+TEST(Copying, LosesWhatItsLogitsLose) {
+  for (const std::string& system : kCopying) {
+    const TinyModel tiny({system, {{"copy", "true"}}});
+    const Source previous = some_previous();
+    const WordScores words = tiny.model->forward(copied_sources(), previous).words;
+    Ids expected = expected_after(previous);
+    expected.at({0, 0}) = 11, expected.at({0, 1}) = 12;
+    for (const bool average : {true, false})
+      EXPECT_NEAR(static_cast<double>(words.cross_entropy(expected, {.average = average}).value().item()),
+                  static_cast<double>(cross_entropy(words.logits(), expected, {.average = average}).value().item()),
+                  1e-4)
+          << system;
+  }
+}
+
+// A word that was copied is read as the unknown word, and steps give what forward gives.
+TEST(Copying, StepsReadCopiedWordsAsUnknownOnes) {
+  for (const std::string& system : kCopying) {
+    const TinyModel tiny({system, {{"copy", "true"}}});
+    const Source source = copied_sources(), previous = sentences({{1, 0}, {1, 4}, {1, 0}});
+    const TeacherForced forced = tiny.model->forward(source, previous);
+    const Tensor whole = forced.words.logits().value().contiguous();
+    const auto decoding = tiny.model->start(source);
+    decoding->step(ids({1, 1, 1}));
+    const Decoding::Step step = decoding->step(ids({12, 4, 11}));
+    ASSERT_EQ(step.words.shape(), (Shape{3, kTargetWords + 2})) << system;
+    ASSERT_EQ(step.generates.shape(), (Shape{3})) << system;
+    for (Index b = 0; b < 3; ++b) {
+      EXPECT_NEAR(step.generates.at({b}), forced.words.generates().value().at({b, 1}), 1e-5) << system;
+      for (Index word = 0; word < kTargetWords; ++word)
+        EXPECT_NEAR(step.words.at({b, word}), whole.at({b, 1, word}), 1e-4) << system;
+    }
   }
 }
 

@@ -10,6 +10,10 @@ namespace {
 const std::vector<SystemVariant> kOptions{
     {"transformer", {{"norm", "pre"}}},
     {"transformer", {{"tied", "all"}}},
+    {"transformer", {{"copy", "true"}, {"coverage-loss", "0.5"}, {"alignment-layer", "1"}}},
+    {"abs", {{"encoder", "bow"}}},
+    {"abs", {{"encoder", "conv"}, {"layers", "2"}, {"smoothing", "1"}}},
+    {"abs", {{"context", "1"}, {"smoothing", "0"}}},
     {"seq2seq-lstm", {{"tied", "true"}, {"reverse-source", "false"}}},
     {"seq2seq-gru", {{"rank", "3"}, {"reset", "after"}}},
     {"seq2seq-gru", {{"rank", "0"}, {"update", "takes"}, {"tied", "true"}}},

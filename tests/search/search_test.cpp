@@ -238,6 +238,45 @@ TEST(Search, TheUnknownWordCanBeForbidden) {
     for (const auto& best : found) EXPECT_EQ(std::ranges::count(best[0].words, 0), 0);
 }
 
+TEST(Search, NGramsComeButOnceWhereThatIsAsked) {
+  const WordTables tables = WordTables::random(12, 5, 3);
+  SearchOptions options{.beam = 4, .longest_factor = 6, .longest_extra = 6};
+  const auto repeats = [](const Words& words, std::size_t n) {
+    std::set<Words> seen;
+    for (auto at = words.begin(); static_cast<std::size_t>(words.end() - at) >= n; ++at)
+      if (!seen.insert(Words(at, at + static_cast<std::ptrdiff_t>(n))).second) return true;
+    return false;
+  };
+  std::size_t free = 0;
+  for (const Index n : {0, 1, 2, 3}) {
+    options.no_repeat = n;
+    for (const auto& search : {greedy, beam, sample})
+      for (const std::vector<Hypothesis>& found : search(tables, options))
+        for (const Hypothesis& hypothesis : found)
+          if (n == 0)
+            free += repeats(hypothesis.words, 2);
+          else
+            EXPECT_FALSE(repeats(hypothesis.words, static_cast<std::size_t>(n))) << n;
+  }
+  EXPECT_GT(free, 0u);
+}
+
+TEST(Search, WhatIsNotAllowedIsNotWritten) {
+  const WordTables tables = WordTables::random(8, 7, 5);
+  // Even words follow odd ones, and nothing is shorter than three words.
+  SearchOptions options;
+  options.allows = [](Index, std::span<const std::int32_t> words, std::int32_t next) {
+    if (next == 2) return words.size() >= 3;
+    return next > 2 && (words.empty() || (words.back() + next) % 2 == 1);
+  };
+  for (const auto& search : {greedy, beam, sample})
+    for (const std::vector<Hypothesis>& found : search(tables, options)) {
+      const Words& words = found.at(0).words;
+      EXPECT_GE(words.size(), 3u);
+      for (std::size_t i = 1; i < words.size(); ++i) EXPECT_EQ((words[i - 1] + words[i]) % 2, 1);
+    }
+}
+
 TEST(Search, WorksWithoutAttention) {
   const WordTables tables = WordTables::random(2, 5, 8);
   TableDecoding decoding(tables, false);

@@ -163,6 +163,30 @@ TEST_F(ServerJobs, ModelsOfSeveralJobsAreServedTogether) {
   EXPECT_EQ(post("/translate", {{"q", "a"}, {"model", "brief"}}).status, 400);
 }
 
+TEST_F(ServerJobs, SummariesHaveHuggingFacesShape) {
+  const std::filesystem::path one = test::make_rnnsearch(folder_.path(), "one"),
+                              brief = test::make_rnnsearch(folder_.path(), "brief", "summarisation");
+  ServerOptions options;
+  options.service.threads = 1;
+  server_.emplace(std::vector<ModelSource>{{"one", one}, {"brief", brief}}, options);
+  const auto summarised = run("brief", {"a b", "c d e"});
+  EXPECT_EQ(post("/summarization", {{"inputs", "a b"}}).json(),
+            Json::array({{{"summary_text", summarised[0].front().text}}}));
+  EXPECT_EQ(post("/summarization", {{"inputs", {"a b", "c d e"}}, {"parameters", Json::object()}}).json(),
+            Json::array({{{"summary_text", summarised[0].front().text}}, {{"summary_text", summarised[1].front().text}}}));
+  const auto words = [](const Json& answer) {
+    return split_words(answer.at(0).at("summary_text").get<std::string>()).size();
+  };
+  EXPECT_LE(words(post("/summarization", {{"inputs", "a b"}, {"parameters", {{"max_length", 1}}}}).json()), 1u);
+  EXPECT_GE(words(post("/summarization", {{"inputs", "a b"}, {"parameters", {{"min_length", 7}}}}).json()), 7u);
+  EXPECT_EQ(post("/summarization", {{"inputs", "a b"}, {"model", "one"}}).status, 400);
+  for (const Json& bad : {Json::object(), Json{{"inputs", 3}}, Json{{"inputs", Json::array()}}, Json{{"inputs", " "}},
+                          Json{{"inputs", {"a", ""}}}, Json{{"inputs", "a"}, {"parameters", 1}},
+                          Json{{"inputs", "a"}, {"parameters", {{"max_length", 0}}}},
+                          Json{{"inputs", "a"}, {"parameters", {{"max_length", 2}, {"min_length", 3}}}}})
+    EXPECT_EQ(post("/summarization", bad).status, 400) << bad;
+}
+
 TEST_F(ServerJobs, AJobWithoutAModelIsNotThere) {
   start();
   EXPECT_EQ(post("/summarise", {{"text", "a"}}).status, 404);

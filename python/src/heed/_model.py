@@ -119,8 +119,9 @@ class Model:
 
         An input is a text; of a model that reads several things a tuple or a dict of them; of images and sounds the name
         of a file, or an array, of a sound (array, rate). With `n_best` each answer is a list, best first. Options are
-        those of the search: search ("beam", "greedy", "sample"), beam, length_penalty, coverage_penalty, temperature,
-        top_k, nucleus, seed, longest, prefixes. `on_token(sample, token, text, log_probability, weights)` is called as
+        those of the search: search ("beam", "greedy", "sample"), beam, length_penalty, coverage_penalty, no_repeat
+        (n-grams of so many words come but once), least_words, most_words, most_bytes, temperature, top_k, nucleus, seed,
+        longest, prefixes. `on_token(sample, token, text, log_probability, weights)` is called as
         words come, by greedy search. Mistakes are ValueErrors.
         """
         samples, one = self._samples(inputs)
@@ -263,8 +264,9 @@ def train(*, resume=False, force=False, progress=True, **options):
 
 
 _OPTIONS = (
-    "search beam best length_penalty coverage_penalty temperature top_k nucleus seed longest prefixes".split()
-)
+    "search beam best length_penalty coverage_penalty no_repeat least_words most_words most_bytes temperature top_k "
+    "nucleus seed longest prefixes"
+).split()
 
 
 def _known(options):

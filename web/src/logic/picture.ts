@@ -261,12 +261,20 @@ export function axesOf(trace: Trace, choice: Choice): { row: Axis; column: Axis 
   return { row: axisOf(trace, of.rows), column: axisOf(trace, of.columns) };
 }
 
+// The words of the output that were copied rather than written are marked with "<".
+function withCopiedMarked(trace: Trace, axis: Axis, rows: Label[]): Label[] {
+  const { copied } = trace;
+  if (!copied || axis.name !== outputOf(trace).name) return rows;
+  const share = ({ tokens }: Label) => tokens.reduce((sum, token) => sum + copied[token]!, 0) / tokens.length;
+  return rows.map((row) => (share(row) > 0.5 ? { ...row, text: `${row.text} <` } : row));
+}
+
 // Null where the model has no attention to show.
 export function picture(trace: Trace, choice: Choice, level: Level, keepEnd: boolean): Picture | null {
   const found = chosen(trace, choice);
   if (!found?.weights) return null;
   const [rowAxis, columnAxis] = [axisOf(trace, found.rows), axisOf(trace, found.columns)];
-  const rows = labels(rowAxis, level, keepEnd);
+  const rows = withCopiedMarked(trace, rowAxis, labels(rowAxis, level, keepEnd));
   const columns = labels(columnAxis, level, keepEnd);
   return {
     rowAxis,

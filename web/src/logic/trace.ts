@@ -94,6 +94,8 @@ export interface Trace {
   columns: string;
   alignment?: Matrix;
   logProbabilities?: number[]; // of the output's tokens
+  generationProbabilities?: number[]; // of a model that copies: that a token is not copied
+  copied?: number[]; // and the share of each token's probability that is
   attentions: Attention[];
   choices: LabelChoice[]; // the most probable first; empty where no label was chosen
   beam: Hypothesis[][];
@@ -327,6 +329,10 @@ export function readTrace(value: unknown): Trace {
   if (of.log_probabilities !== undefined) {
     trace.logProbabilities = numbers(of.log_probabilities, sizeOf(output), "log_probabilities");
   }
+  if (of.generation_probabilities !== undefined) {
+    trace.generationProbabilities = numbers(of.generation_probabilities, sizeOf(output), "generation_probabilities");
+  }
+  if (of.copied !== undefined) trace.copied = numbers(of.copied, sizeOf(output), "copied");
   if (of.trust !== undefined) trace.trust = readTrust(of.trust, sizeOf(rows));
   return trace;
 }
@@ -402,6 +408,8 @@ export function writeTrace(trace: Trace): string {
     ...writeAxes(trace),
     alignment: trace.alignment && rowsOf(trace.alignment),
     log_probabilities: trace.logProbabilities,
+    generation_probabilities: trace.generationProbabilities,
+    copied: trace.copied,
     choices: trace.choices.length ? trace.choices : undefined,
     attentions: trace.attentions.length
       ? trace.attentions.map(({ heads, ...rest }) => ({ ...rest, weights: heads.map(rowsOf) }))

@@ -36,6 +36,20 @@ const sum = (of: Float32Array) => of.reduce((a, b) => a + b, 0);
 const trace = readTrace(sampleTrace({ layers: 3, heads: 2 }));
 const source = trace.axes[0] as WordsAxis;
 
+describe("words that were copied", () => {
+  it("are marked in the rows of the output", () => {
+    const n = trace.axes[1]!.kind === "text" ? (trace.axes[1] as WordsAxis).tokens.length : 0;
+    const copied = Array.from({ length: n }, (_, i) => (i === 0 ? 0.9 : 0.1));
+    const json = { ...JSON.parse(JSON.stringify(sampleTrace({ layers: 3, heads: 2 }))), copied };
+    const shown = picture(readTrace(json), theAlignment, "tokens", true)!;
+    const plain = picture(trace, theAlignment, "tokens", true)!;
+    expect(shown.rows.map((row) => row.text)).toEqual(
+      plain.rows.map((row, i) => (i === 0 ? `${row.text} <` : row.text)),
+    );
+    expect(shown.columns).toEqual(plain.columns);
+  });
+});
+
 describe("attentions that fit into an answer", () => {
   it("are all of them, or the last", () => {
     const shapes = trace.attentions.map(shapeOf);
