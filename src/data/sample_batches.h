@@ -18,6 +18,9 @@ struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
   Tensor features = {};                  // [length, width]
+  // Where a choice is given, of each word: of what is chosen from the number of the choice that it is, of a question 0
+  // at its blank, and -1 elsewhere.
+  std::vector<std::int32_t> marks = {};
 
   Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
 };
@@ -25,16 +28,25 @@ struct EncodedInput {
 // A sample as numbers.
 struct EncodedSample {
   std::vector<EncodedInput> inputs = {};
-  std::vector<std::int32_t> output = {};  // words without begin and end, or one label; empty where nothing is known
+  // Words without begin and end, or the number of a label or choice; empty where nothing is known.
+  std::vector<std::int32_t> output = {};
   std::vector<std::vector<std::int32_t>> other_outputs = {};  // further references: a batch takes each for a sample
+  // Where a choice is given: the options, one behind the other, each ending at one of `ends`. Empty where they are the
+  // words of the first input that are marked.
+  EncodedInput choices = {};
   WordLinks links = {};
   Index number = 0;
 };
 
+// The choices of a sample, whether they were given or are words of its first input; empty where labels are given.
+EncodedInput choices_of(const EncodedSample& sample);
+// How many of them each sample of a batch has, [batch].
+Ids choice_counts(const Source& choices);
+
 // Samples that are computed together. Of each output of words y1..yn the model reads `previous` and is to give
 // `expected`.
 struct SampleBatch {
-  std::vector<Source> inputs;  // texts end with kEnd
+  std::vector<Source> inputs;  // texts end with kEnd; where a choice is given, a last one has those of each sample
   Source previous;             // of words: [begin, y1..yn]; empty of labels
   Ids expected;                // of words [batch, longest]: y1..yn, end, -1 beyond; of labels [batch], -1: not known
   Index words = 0;             // of words: pieces of the outputs with their ends; of labels: samples that have one

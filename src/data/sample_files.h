@@ -82,6 +82,8 @@ std::unique_ptr<SampleFormat> tsv_format(ColumnNames names);
 std::unique_ptr<SampleFormat> csv_format(ColumnNames names);
 // One JSON object per line.
 std::unique_ptr<SampleFormat> jsonl_format(std::vector<SampleColumn> columns);
+// How deep objects and lists stand in each other.
+int json_depth(std::string_view line);
 // Labels are the words that begin with __label__, the text is all others.
 std::unique_ptr<SampleFormat> fasttext_format(const std::vector<SampleColumn>& columns);
 

@@ -13,8 +13,9 @@ using Json = nlohmann::json;
 
 constexpr int kDeepest = 16;
 
-// How deep objects and lists stand in each other.
-int depth_of(std::string_view line) {
+}  // namespace
+
+int json_depth(std::string_view line) {
   int depth = 0, deepest = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -31,6 +32,8 @@ int depth_of(std::string_view line) {
   }
   return deepest;
 }
+
+namespace {
 
 // What stands in a field: an input is a text; an output may be a number or several texts.
 std::optional<std::vector<std::string>> texts_of(const Json& field, bool output) {
@@ -54,15 +57,28 @@ class JsonLines final : public SampleFormat {
     std::string line;
     if (!lines.next(line)) return false;
     record.place = {lines.name(), lines.number()};
-    record.fault = read(line, record.cells);
+    record.fault = read(line, record.cells, record.choices);
     return true;
   }
 
  private:
+  // What can be chosen, where that is said; false if it is not a list of texts.
+  static bool read_choices(const Json& object, std::vector<std::string>& choices) {
+    for (const char* name : {"choices", "candidates", "options"}) {
+      const auto field = object.find(name);
+      if (field == object.end()) continue;
+      std::optional<std::vector<std::string>> texts = field->is_array() ? texts_of(*field, true) : std::nullopt;
+      if (!texts) return false;
+      choices = std::move(*texts);
+      return true;
+    }
+    return true;
+  }
   // Gives the fault, or nothing.
-  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells) const {
+  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells,
+                   std::vector<std::string>& choices) const {
     if (!valid_utf8(line)) return "left out, not UTF-8";
-    if (depth_of(line) > kDeepest) return fmt::format("left out, nested deeper than {}", kDeepest);
+    if (json_depth(line) > kDeepest) return fmt::format("left out, nested deeper than {}", kDeepest);
     const Json object = Json::parse(line, nullptr, false);
     if (!object.is_object()) return "left out, not a JSON object";
     for (const SampleColumn& column : columns_) {
@@ -73,6 +89,7 @@ class JsonLines final : public SampleFormat {
       std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
       if (!texts) return fmt::format("left out, the field {} is no text", column.name);
       cells.push_back(std::move(*texts));
+      if (column.kind == Kind::choice && !read_choices(object, choices)) return "left out, its choices are no texts";
     }
     return "";
   }

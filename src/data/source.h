@@ -10,6 +10,7 @@ struct Source {
   Ids lengths = {};      // [batch], each in 0..longest
   Tensor features = {};  // instead of words, [batch, longest, width]: frames of a sound, regions of an image
   Ids ends = {};         // [batch, sentences] of a document: where each sentence ends; 0 beyond the last one
+  Ids marks = {};        // [batch, longest] where choices are given: as EncodedInput has them, -1 beyond a length
 
   Index batch() const { return lengths.size(0); }
   Index longest() const { return words ? words.size(1) : features.size(1); }
