@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 14> kArticles{"the", "a",   "an",    "my"
                                                      "its", "our", "their", "this", "that", "every", "no"};
 constexpr double kNounShare = 0.2;
 constexpr Index kLeastSeen = 5;  // a rarer word could be anything
-constexpr std::array<const char*, 3> kParts{"train.jsonl", "valid.jsonl", "test.jsonl"};
+constexpr std::array<const char*, 3> kClozeFiles{"train.jsonl", "valid.jsonl", "test.jsonl"};
 
 std::vector<ClozeSentence> sentences_of(std::string_view text) {
   std::vector<ClozeSentence> sentences;
@@ -156,7 +156,7 @@ void write_parts(const ClozeOptions& options, const std::array<std::string, 3>& 
   std::filesystem::create_directories(options.folder, reason);
   require(!reason, "{}: cannot make the folder: {}", options.folder.string(), reason.message());
   std::deque<AtomicFile> files;
-  for (std::size_t i = 0; i < kParts.size(); ++i) files.emplace_back(options.folder / kParts[i]).write(parts[i]);
+  for (std::size_t i = 0; i < kClozeFiles.size(); ++i) files.emplace_back(options.folder / kClozeFiles[i]).write(parts[i]);
   for (AtomicFile& file : files) file.commit();
 }
 
@@ -169,7 +169,7 @@ ClozeCounts write_cloze(const ClozeOptions& options) {
   require(options.valid >= 0 && options.test >= 0 && options.valid + options.test < 1,
           "[corpus] shares of {} and {} for validation and test leave nothing for training", options.valid,
           options.test);
-  for (const char* part : kParts)
+  for (const char* part : kClozeFiles)
     require(options.force || !std::filesystem::exists(options.folder / part),
             "{}: it is there already; --force replaces it", (options.folder / part).string());
   ClozeWords kinds(options.words);

@@ -14,7 +14,7 @@ namespace {
 using std::string_view;
 
 // In a sentence below, $who, $thing and $place are filled in.
-constexpr std::array<string_view, 6> kDeeds{
+constexpr std::array<string_view, 6> kStoryDeeds{
     "$who carried the $thing to the $place .",       "the $thing was brought to the $place by $who .",
     "$who took the $thing and went to the $place .", "in the $place you will find the $thing of $who .",
     "$who left the $thing in the $place .",          "it was $who who put the $thing into the $place ."};
@@ -27,28 +27,28 @@ struct StoryQuestion {
   string_view text;
   string_view slot;  // that is asked for
 };
-constexpr std::array<StoryQuestion, 6> kQuestions{{{"you should look for the $thing in the XXXXX .", "$place"},
-                                                   {"whoever wants the $thing must go to the XXXXX .", "$place"},
-                                                   {"the one who moved the $thing was XXXXX .", "$who"},
-                                                   {"ask XXXXX how the $thing came to the $place .", "$who"},
-                                                   {"what $who moved that morning was the XXXXX .", "$thing"},
-                                                   {"in the $place there is now the XXXXX .", "$thing"}}};
+constexpr std::array<StoryQuestion, 6> kStoryQuestions{{{"you should look for the $thing in the XXXXX .", "$place"},
+                                                        {"whoever wants the $thing must go to the XXXXX .", "$place"},
+                                                        {"the one who moved the $thing was XXXXX .", "$who"},
+                                                        {"ask XXXXX how the $thing came to the $place .", "$who"},
+                                                        {"what $who moved that morning was the XXXXX .", "$thing"},
+                                                        {"in the $place there is now the XXXXX .", "$thing"}}};
 
 constexpr std::array<string_view, 16> kNameBeginnings{"al",  "ber", "cor", "dar", "el", "fin", "gor", "hel",
                                                       "jor", "kal", "lin", "mar", "ne", "os",  "ral", "tor"};
 constexpr std::array<string_view, 12> kNameEndings{"bin",  "da", "dric", "ga",  "la", "lo",
                                                    "mund", "na", "nis",  "ric", "sa", "wen"};
-constexpr std::array<string_view, 36> kThings{
+constexpr std::array<string_view, 36> kStoryThings{
     "lamp",   "kettle", "ladder", "basket", "blanket", "bottle", "bucket",  "candle", "carpet",
     "chair",  "clock",  "coin",   "drum",   "flute",   "hammer", "helmet",  "kite",   "letter",
     "mirror", "needle", "paddle", "parcel", "pillow",  "plate",  "ring",    "rope",   "saddle",
     "shovel", "spoon",  "stool",  "sword",  "table",   "tent",   "trumpet", "violin", "wheel"};
-constexpr std::array<string_view, 30> kPlaces{
+constexpr std::array<string_view, 30> kStoryPlaces{
     "attic",   "barn",   "bakery",  "bridge", "castle",  "cave",    "cellar",  "chapel", "cottage", "dairy",
     "forest",  "garden", "harbour", "island", "kitchen", "library", "market",  "meadow", "mill",    "office",
     "orchard", "palace", "pantry",  "prison", "school",  "stable",  "station", "temple", "tower",   "village"};
 
-struct Deed {
+struct StoryDeed {
   std::string who;
   string_view thing, place;
 };
@@ -58,10 +58,10 @@ class Storyteller {
   explicit Storyteller(RandomSequence& random) : random_(random) {}
 
   GoldExample story() {
-    const std::vector<Deed> deeds = different_deeds(3 + random_.below(2));
+    const std::vector<StoryDeed> deeds = different_deeds(3 + random_.below(2));
     const std::size_t length = kStoryShortest + random_.below(kStoryLongest - kStoryShortest + 1);
     std::vector<std::string> sentences;
-    for (const Deed& deed : deeds) sentences.push_back(filled(one_of(kDeeds), deed));
+    for (const StoryDeed& deed : deeds) sentences.push_back(filled(one_of(kStoryDeeds), deed));
     std::vector<string_view> asides(kAsides.begin(), kAsides.end());
     while (sentences.size() < length) {
       const std::size_t chosen = random_.below(asides.size());
@@ -70,7 +70,7 @@ class Storyteller {
     }
     const std::string answering = sentences.front();  // the first deed is asked about
     for (std::size_t i = sentences.size(); i > 1; --i) std::swap(sentences[i - 1], sentences[random_.below(i)]);
-    const StoryQuestion& question = one_of(kQuestions);
+    const StoryQuestion& question = one_of(kStoryQuestions);
     return written(sentences, answering, filled(question.text, deeds.front()), filled(question.slot, deeds.front()));
   }
 
@@ -81,12 +81,12 @@ class Storyteller {
   }
 
   // No two of them share a person, a thing or a place.
-  std::vector<Deed> different_deeds(std::size_t count) {
-    std::vector<Deed> deeds;
+  std::vector<StoryDeed> different_deeds(std::size_t count) {
+    std::vector<StoryDeed> deeds;
     std::unordered_set<std::string> used;
     while (deeds.size() < count) {
-      Deed deed{std::string(one_of(kNameBeginnings)) + std::string(one_of(kNameEndings)), one_of(kThings),
-                one_of(kPlaces)};
+      StoryDeed deed{std::string(one_of(kNameBeginnings)) + std::string(one_of(kNameEndings)), one_of(kStoryThings),
+                     one_of(kStoryPlaces)};
       if (used.contains(deed.who) || used.contains(std::string(deed.thing)) || used.contains(std::string(deed.place)))
         continue;
       used.insert({deed.who, std::string(deed.thing), std::string(deed.place)});
@@ -95,7 +95,7 @@ class Storyteller {
     return deeds;
   }
 
-  static std::string filled(string_view pattern, const Deed& deed) {
+  static std::string filled(string_view pattern, const StoryDeed& deed) {
     std::vector<string_view> words = words_of_line(pattern);
     for (string_view& word : words)
       word = word == "$who" ? deed.who : word == "$thing" ? deed.thing : word == "$place" ? deed.place : word;
