@@ -168,7 +168,7 @@ class Model {
       : runner_({folders.begin(), folders.end()}, threads,
                 [this](const std::string& line) { warnings_.push_back(line); }) {}
 
-  // Each answer is (text, log-probability, score, finished, hard alignment or None).
+  // Each answer is (text, log-probability, score, finished, hard alignment or None, start or None, end or None).
   nb::list run(const nb::list& inputs, const nb::dict& options) {
     const std::vector<heed::Sample> samples = samples_of(inputs, {});
     const heed::RunOptions run = run_options(options);
@@ -181,8 +181,11 @@ class Model {
     for (const std::vector<heed::Result>& answers : results) {
       nb::list one;
       for (const heed::Result& result : answers) {
-        const nb::object alignment = result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
-        one.append(nb::make_tuple(result.text, result.log_probability, result.score, result.finished, alignment));
+        const nb::object alignment =
+            result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
+        const auto place = [&](heed::Index at) { return result.begin >= 0 ? nb::cast(at) : nb::none(); };
+        one.append(nb::make_tuple(result.text, result.log_probability, result.score, result.finished, alignment,
+                                  place(result.begin), place(result.end)));
       }
       list.append(one);
     }
@@ -263,10 +266,13 @@ class Model {
     std::vector<heed::Sample> samples;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto values = nb::cast<nb::list>(inputs[i]);
-      heed::require(values.size() == runner_.job().inputs.size(), "[{}] {} inputs, but it reads {}", runner_.job().verb,
-                    values.size(), runner_.job().inputs.size());
+      const std::size_t reads = runner_.job().inputs.size();
+      heed::require(values.size() == reads || (values.size() > reads && runner_.job().gives_choice()),
+                    "[{}] {} inputs, but it reads {}", runner_.job().verb, values.size(), reads);
       heed::Sample& sample = samples.emplace_back();
-      for (std::size_t k = 0; k < values.size(); ++k)
+      for (std::size_t k = reads; k < values.size(); ++k)
+        sample.choices.push_back(nb::cast<std::string>(nb::cast<nb::tuple>(values[k])[0]));
+      for (std::size_t k = 0; k < reads; ++k)
         sample.inputs.push_back(value_of(runner_.job().inputs[k].kind, nb::cast<nb::tuple>(values[k])));
       if (outputs) sample.outputs = {(*outputs)[i]};
     }

@@ -66,8 +66,8 @@ Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor&
   return negate(sum(Var(advantage) * log_probability) + scale(sum(entropy), static_cast<Real>(options.entropy_weight)));
 }
 
-Var attention_over_attention(const Var& document, const Var& question, const Ids& document_lengths,
-                             const Ids& question_lengths) {
+OverAttention attention_over_attention(const Var& document, const Var& question, const Ids& document_lengths,
+                                       const Ids& question_lengths) {
   require(document.rank() == 3 && question.rank() == 3 && document.size(0) == question.size(0) &&
               document.size(2) == question.size(2),
           "[attention_over_attention] document {} and question {} do not fit", document.shape(), question.shape());
@@ -84,7 +84,7 @@ Var attention_over_attention(const Var& document, const Var& question, const Ids
   for (Index b = 0; b < batch; ++b)
     share.data()[b] = Real{1} / static_cast<Real>(std::max<std::int32_t>(words.data()[b], 1));
   const Var mean_beta = sum(beta, 1) * Var(share);  // [batch, q]
-  return reshape(matmul(reshape(mean_beta, Shape{batch, 1, q}), alpha), Shape{batch, d});
+  return {reshape(matmul(reshape(mean_beta, Shape{batch, 1, q}), alpha), Shape{batch, d}), alpha, beta};
 }
 
 Var sum_by_word(const Var& weights, const Ids& words, Index vocabulary) {

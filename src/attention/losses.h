@@ -39,11 +39,16 @@ Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor&
                    const Reinforce& options = {});
 
 // Cui et al. 2017, attention over attention: document [batch, d, width], question [batch, q, width] with their true
-// lengths → [batch, d], a distribution over document positions.
+// lengths.
 //   M = D Qᵀ,  α = softmax of each column over the document,  β = softmax of each row over the question,
 //   s = α · (mean of β over the document)
-Var attention_over_attention(const Var& document, const Var& question, const Ids& document_lengths,
-                             const Ids& question_lengths);
+struct OverAttention {
+  Var weights;     // s [batch, d]: a distribution over the document
+  Var onto_words;  // α [batch, q, d]: from each word of the question
+  Var onto_asked;  // β [batch, d, q]: from each word of the document
+};
+OverAttention attention_over_attention(const Var& document, const Var& question, const Ids& document_lengths,
+                                       const Ids& question_lengths);
 // P(w) = Σ_{i: D_i = w} s_i: [batch, d] → [batch, vocabulary].
 Var sum_by_word(const Var& weights, const Ids& words, Index vocabulary);
 

@@ -6,6 +6,7 @@
 #include "heed/base/error.h"
 #include "heed/base/progress.h"
 #include "heed/cli/commands.h"
+#include "heed/data/corpora/cloze.h"
 #include "heed/data/corpora/corpus_writer.h"
 #include "heed/data/corpora/debian.h"
 #include "heed/data/corpora/gettext.h"
@@ -14,6 +15,7 @@
 #include "heed/data/corpora/inference.h"
 #include "heed/data/corpora/labelled_corpus.h"
 #include "heed/data/corpora/reviews.h"
+#include "heed/data/corpora/stories.h"
 
 namespace heed::cli {
 namespace {
@@ -59,6 +61,39 @@ void make_headlines(CorpusCommand& options) {
   for (const HeadlinePair& pair : generate_headlines(options.pairs, options.corpus.seed))
     writer.add(pair.text, pair.headline, pair.links);
   report(options, writer.finish());
+}
+
+void add_cloze(CLI::App& corpus) {
+  const auto options = std::make_shared<ClozeOptions>();
+  CLI::App* const command =
+      corpus.add_subcommand("cloze", "Questions made of any text: some sentences, and the next with a word taken out");
+  command->add_option("folder", options->folder, "Where train.jsonl, valid.jsonl and test.jsonl are written")
+      ->required();
+  command->add_option("files", options->files, "Texts, one per line, plain or packed")->required();
+  command->add_option("--words", options->words, "What is taken out: names, nouns or any")->capture_default_str();
+  command->add_option("--sentences", options->sentences, "Sentences before the question")->capture_default_str();
+  command
+      ->add_option("--step", options->step,
+                   "Sentences from one question's first to the next one's (0: no sentence is used twice)")
+      ->capture_default_str();
+  command->add_option("--candidates", options->candidates, "Words to choose from, the answer among them")
+      ->capture_default_str();
+  command->add_option("--valid", options->valid, "Share of the texts for validation")->capture_default_str();
+  command->add_option("--test", options->test, "Share of the texts for testing")->capture_default_str();
+  command->add_option("--seed", options->seed, "Decides what is asked, and what goes into which part")
+      ->capture_default_str();
+  command->add_flag("--force", options->force, "Replace existing files");
+  command->footer(
+      "Lines are JSON objects with document, question, answer and choices, as heed train reads them.\n\n"
+      "Examples:\n"
+      "  heed corpus cloze data/questions book.txt.xz\n"
+      "  heed corpus cloze data/names articles.txt --words names --sentences 10 --step 2");
+  command->callback([options] {
+    const ClozeCounts counts = write_cloze(*options);
+    fmt::print("{} texts, {} of them too short\n{} questions to train on, {} for validation, {} to test\n",
+               counts.texts, counts.short_texts, counts.train, counts.valid, counts.test);
+    fmt::print("Written to {0}, and valid and test beside it\n", (options->folder / "train.jsonl").string());
+  });
 }
 
 // Samples with labels and what decides them.
@@ -226,6 +261,23 @@ void add_corpus(CLI::App& app) {
     write_labelled(*inference, {"premise", "hypothesis"},
                    generate_inference_pairs(inference->pairs, inference->corpus.seed));
   });
+
+  const auto stories = std::make_shared<CorpusCommand>();
+  CLI::App* const stories_command = command->add_subcommand(
+      "stories", "Stories with a question and its answer, and which sentence has it; needs no files");
+  add_common(*stories_command, stories);
+  stories_command->add_option("--documents", stories->pairs, "Number of different stories in all parts together")
+      ->capture_default_str();
+  stories_command->footer(
+      "Lines are answer<TAB>document<TAB>question; the blank of a question is XXXXX. test.gold.jsonl has the\n"
+      "sentence with the answer as ERASER's lines, one for each line of test.tsv.\n\n"
+      "Example:\n"
+      "  heed corpus stories data/stories");
+  stories_command->callback([stories] {
+    write_labelled(*stories, {"document", "question"}, generate_stories(stories->pairs, stories->corpus.seed));
+  });
+
+  add_cloze(*command);
 
   const auto gettext = std::make_shared<CorpusCommand>();
   gettext->language = "de";

@@ -94,16 +94,26 @@ class Inputs {
   Index number_ = 0;
 };
 
-// The inputs of a line, with tabs between, and the prefix behind them if there is to be one.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// The inputs of a line, with tabs between, and behind them the prefix if there is to be one, or given choices.
 Sample sample_of_line(const Job& job, const std::string& line, Index number, std::string* prefix) {
   std::vector<std::string> cells{line};
+  std::vector<std::string> choices;
   const std::size_t wanted = job.inputs.size() + (prefix != nullptr ? 1 : 0);
   if (wanted > 1) {
-    cells.clear();
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t end = std::min(line.find('\t', begin), line.size());
-      cells.push_back(line.substr(begin, end - begin));
-      begin = end + 1;
+    cells = split(line, '\t');
+    if (job.gives_choice() && cells.size() == wanted + 1) {
+      choices = split(cells.back(), '|');
+      cells.pop_back();
     }
     std::vector<std::string> names;
     for (const JobSide& side : job.inputs) names.push_back(side.name);
@@ -115,7 +125,7 @@ Sample sample_of_line(const Job& job, const std::string& line, Index number, std
     *prefix = std::move(cells.back());
     cells.pop_back();
   }
-  Sample sample;
+  Sample sample{.choices = std::move(choices)};
   for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(read_value(job.inputs[i].kind, cells[i]));
   return sample;
 }
@@ -125,6 +135,11 @@ std::string json_of(const Job& job, const Sample& sample, const std::vector<Resu
   for (std::size_t i = 0; i < job.inputs.size(); ++i) json[job.inputs[i].name] = sample.inputs[i].text;
   const auto one = [&](const Result& result) {
     nlohmann::ordered_json answer{{job.output.name, result.text}};
+    if (job.gives_choice()) {
+      answer["score"] = result.score;
+      if (result.begin >= 0) answer["start"] = result.begin, answer["end"] = result.end;
+      return answer;
+    }
     if (job.gives_label()) {
       answer["probability"] = result.score;
       return answer;
@@ -145,7 +160,7 @@ std::string written(const RunCommand& command, const Job& job, Index line, const
   std::string text = command.n_best ? fmt::format("{} ||| {}", line, result.text) : result.text;
   if (command.n_best || command.scores)
     text += fmt::format(" ||| {:.6g} ||| {:.6g}", result.log_probability, result.score);
-  else if (job.gives_label())
+  else if (job.chooses())
     text += fmt::format("\t{:.4f}", result.score);
   if (!command.alignment.empty()) {
     text += " ||| ";
@@ -188,7 +203,7 @@ void check_search(const RunCommand& command) {
 
 void run(RunCommand command, const Job* expected) {
   check(command);
-  if (!expected || !expected->gives_label()) check_search(command);
+  if (!expected || !expected->chooses()) check_search(command);
   limit_threads(command.threads);
   const std::vector<std::filesystem::path> folders(command.models.begin(), command.models.end());
   std::optional<Progress> progress;
@@ -242,8 +257,8 @@ std::string input_help(const Job* job) {
   for (const JobSide& side : job->inputs) names.push_back(side.name);
   return names.size() == 1
              ? "A model folder, then texts or files with one text per line (default: standard input)"
-             : fmt::format("A model folder, then files of lines with {}, separated by tabs (default: standard input)",
-                           fmt::join(names, " and "));
+             : fmt::format("A model folder, then files of lines with {}{}, separated by tabs (default: standard input)",
+                           fmt::join(names, " and "), job->gives_choice() ? " and, if given, choice|choice|..." : "");
 }
 
 void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& options) {
@@ -271,7 +286,7 @@ std::string examples_of(const Job& job) {
   if (!job.example.empty()) text += fmt::format("  printf '{}\\n' | heed {} my-model\n", line, job.verb);
   text += fmt::format("  heed {0} my-model inputs --output outputs\n  heed {0} my-model inputs --n-best 3 --json",
                       job.verb);
-  if (job.gives_label()) return text;
+  if (job.chooses()) return text;
   return text + fmt::format(
                     "\n  heed {0} -m first -m second -i inputs --n-best 5\n"
                     "  heed {0} my-model inputs --search sample --temperature 0.8 --n-best 3",
@@ -298,7 +313,7 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
           "Write the best outputs of each input as 'line ||| output ||| log-probability ||| score'")
       ->type_name("NUMBER");
   command->add_flag("--scores", options->scores, "Add '||| log-probability ||| score' to each line");
-  if (job == nullptr || !job->gives_label()) add_writer_flags(*command, options);
+  if (job == nullptr || !job->chooses()) add_writer_flags(*command, options);
   command
       ->add_option("--longest", options->options.limits.longest,
                    "Longest input in pieces; a longer one is cut, with a warning")

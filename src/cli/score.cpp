@@ -46,7 +46,11 @@ void run(const ScoreOptions& options) {
   require(samples.report().left_out() == 0, "{}", samples.report().text());
   require(words > 0, "{}: it is empty", files.files.front());
   fmt::print(options.summary ? stdout : stderr, "{} samples, {} {}, log-probability {:.6g}, perplexity {:.6g}\n", count,
-             words, runner.job().gives_label() ? "labels" : "pieces", total, perplexity(total, words));
+             words,
+             runner.job().gives_label()    ? "labels"
+             : runner.job().gives_choice() ? "choices"
+                                           : "pieces",
+             total, perplexity(total, words));
 }
 
 }  // namespace

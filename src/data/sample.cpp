@@ -23,6 +23,7 @@ const char* name_of(Kind kind) {
     case Kind::document: return "document";
     case Kind::image: return "image";
     case Kind::sound: return "sound";
+    case Kind::choice: return "choice";
     default: return "label";
   }
 }
@@ -33,6 +34,8 @@ Sample sample_of(std::vector<std::string> texts, std::vector<std::string> output
   sample.outputs = std::move(outputs);
   return sample;
 }
+
+Sample without_outputs(const Sample& sample) { return {.inputs = sample.inputs, .choices = sample.choices}; }
 
 RegisterKindDecoder::RegisterKindDecoder(KindDecoder decoder) { registry().push_back(std::move(decoder)); }
 

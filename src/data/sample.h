@@ -10,9 +10,12 @@
 
 namespace heed {
 
-// What a job reads or gives. Texts and documents are text to a reader of files; a document has sentences.
-enum class Kind { text, document, image, sound, label };
+// What a job reads or gives. Texts and documents are text to a reader of files; a document has sentences. A label is
+// one of those that a model was trained on, a choice one of those that a sample has: words of its first input, or
+// options.
+enum class Kind { text, document, image, sound, label, choice };
 const char* name_of(Kind kind);  // "text", ...
+inline bool is_chosen(Kind kind) { return kind == Kind::label || kind == Kind::choice; }
 inline bool is_text(Kind kind) { return kind == Kind::text || kind == Kind::document; }
 
 // One input.
@@ -33,6 +36,8 @@ struct Sample {
 
 // A sample of texts, as a person types them.
 Sample sample_of(std::vector<std::string> texts, std::vector<std::string> outputs = {});
+// What a model is asked: the sample without its answer.
+Sample without_outputs(const Sample& sample);
 
 // How bytes become a Value of a kind. Texts need no decoder; each of the others registers itself, and an input that no
 // decoder knows is an Error.

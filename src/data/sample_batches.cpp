@@ -19,6 +19,7 @@ namespace {
 constexpr Index kEncodedTogether = 8192, kNumbersTogether = Index{1} << 25, kEncodedByThread = 64;
 constexpr const char* kCut = "used, an input cut as too long";
 constexpr const char* kUnusedReference = "used without a reference that is empty or too long";
+constexpr const char* kCutOff = "left out, the answer is beyond what is read of the text";
 
 template <class T>
 void shuffle(std::vector<T>& items, RandomKey key) {
@@ -39,6 +40,7 @@ void cut(EncodedInput& input, Index longest) {
   }
   input.words.resize(static_cast<std::size_t>(longest));
   if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
+  if (!input.marks.empty()) input.marks.resize(static_cast<std::size_t>(longest));
   const auto end = static_cast<std::int32_t>(longest);
   const auto beyond = std::lower_bound(input.ends.begin(), input.ends.end(), end);
   if (beyond == input.ends.end()) return;
@@ -57,42 +59,42 @@ Index written_size(const EncodedInput& input) {
 }
 
 // The words of the inputs as they are copied, beside `words`.
-void add_copies(Rows samples, std::size_t n, Source& result) {
-  const EncodedInput& first = samples[0]->inputs[n];
-  if (first.known == 0) return;
-  result.known = result.extended = first.known;
+void add_copies(std::span<const EncodedInput* const> inputs, Source& result) {
+  if (inputs.front()->known == 0) return;
+  result.known = result.extended = inputs.front()->known;
   result.copies = result.words.copy();
-  for (std::size_t b = 0; b < samples.size(); ++b) {
-    const EncodedInput& input = samples[b]->inputs[n];
-    std::copy(input.copies.begin(), input.copies.end(),
+  for (std::size_t b = 0; b < inputs.size(); ++b) {
+    std::copy(inputs[b]->copies.begin(), inputs[b]->copies.end(),
               result.copies.data() + static_cast<Index>(b) * result.longest());
-    result.extended = std::max(result.extended, input.extended->size());
+    result.extended = std::max(result.extended, inputs[b]->extended->size());
   }
 }
 
-// The n-th inputs of all samples, each padded to the longest.
-Source source_of(Rows samples, std::size_t n) {
-  const auto input = [&](std::size_t b) -> const EncodedInput& { return samples[b]->inputs[n]; };
-  const auto batch = static_cast<Index>(samples.size());
+// Inputs of all samples, each padded to the longest; `what` leads errors.
+Source source_of(std::span<const EncodedInput* const> inputs, const std::string& what) {
+  const auto batch = static_cast<Index>(inputs.size());
   Index longest = 0;
   std::size_t sentences = 0;
-  for (std::size_t b = 0; b < samples.size(); ++b) {
-    longest = std::max(longest, length_in_batch(input(b)));
-    sentences = std::max(sentences, input(b).ends.size());
+  for (const EncodedInput* input : inputs) {
+    longest = std::max(longest, length_in_batch(*input));
+    sentences = std::max(sentences, input->ends.size());
   }
-  const bool words = !input(0).features;
-  const Index width = words ? 1 : input(0).features.size(1);
+  const EncodedInput& first = *inputs.front();
+  const bool words = !first.features;
+  const bool marks = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) { return !input->marks.empty(); });
+  const Index width = words ? 1 : first.features.size(1);
   Source result;
   result.lengths = Ids(Shape{batch});
   if (words) result.words = Ids(Shape{batch, longest}, kEnd);
   if (!words) result.features = Tensor(Shape{batch, longest, width}, Real{0});
   if (sentences > 0) result.ends = Ids(Shape{batch, static_cast<Index>(sentences)}, 0);
-  for (std::size_t b = 0; b < samples.size(); ++b) {
-    const EncodedInput& from = input(b);
+  if (marks) result.marks = Ids(Shape{batch, longest}, -1);
+  for (std::size_t b = 0; b < inputs.size(); ++b) {
+    const EncodedInput& from = *inputs[b];
     const auto row = static_cast<Index>(b) * longest;
     result.lengths.data()[b] = static_cast<std::int32_t>(length_in_batch(from));
     require(words == !from.features && (words || from.features.size(1) == width),
-            "[batch] input {} of sample {} has features of another width than the first", n, samples[b]->number);
+            "[batch] {} of sample {} has features of another width than the first", what, b);
     if (words) {
       std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
     } else {
@@ -100,9 +102,19 @@ Source source_of(Rows samples, std::size_t n) {
       std::copy(features.values().begin(), features.values().end(), result.features.data() + row * width);
     }
     std::copy(from.ends.begin(), from.ends.end(), result.ends.data() + b * sentences);
+    if (marks) std::copy(from.marks.begin(), from.marks.end(), result.marks.data() + row);
   }
-  add_copies(samples, n, result);
+  add_copies(inputs, result);
   return result;
+}
+
+// The choices of all samples, as documents in which each is a sentence.
+Source source_of_choices(Rows samples) {
+  std::vector<EncodedInput> choices;
+  for (const EncodedSample* sample : samples) choices.push_back(choices_of(*sample));
+  std::vector<const EncodedInput*> inputs;
+  for (const EncodedInput& each : choices) inputs.push_back(&each);
+  return source_of(inputs, "the choices");
 }
 
 void add_words(Rows samples, SampleBatch& result) {
@@ -146,7 +158,12 @@ SampleBatch batch_of_rows(Rows samples, bool gives_label) {
             inputs);
     result.numbers.push_back(sample->number);
   }
-  for (std::size_t i = 0; i < inputs; ++i) result.inputs.push_back(source_of(samples, i));
+  for (std::size_t i = 0; i < inputs; ++i) {
+    std::vector<const EncodedInput*> all;
+    for (const EncodedSample* sample : samples) all.push_back(&sample->inputs[i]);
+    result.inputs.push_back(source_of(all, fmt::format("input {}", i)));
+  }
+  if (inputs > 0 && result.inputs[0].marks) result.inputs.push_back(source_of_choices(samples));
   if (gives_label) {
     add_labels(samples, result);
   } else {
@@ -156,6 +173,33 @@ SampleBatch batch_of_rows(Rows samples, bool gives_label) {
 }
 
 }  // namespace
+
+EncodedInput choices_of(const EncodedSample& sample) {
+  if (!sample.choices.ends.empty() || sample.inputs.empty()) return sample.choices;
+  const EncodedInput& from = sample.inputs.front();
+  EncodedInput choices;
+  for (std::size_t i = 0; i < from.marks.size(); ++i) {
+    const auto next = static_cast<std::int32_t>(choices.ends.size());
+    if (from.marks[i] < 0 || from.marks[i] < next - 1) continue;
+    const bool is_new = from.marks[i] == next;
+    // A word of several pieces has its number at each of them, the first time in a row.
+    if (!is_new && (i == 0 || from.marks[i - 1] != from.marks[i])) continue;
+    choices.words.push_back(from.words[i]);
+    if (is_new) choices.ends.push_back(0);
+    choices.ends.back() = static_cast<std::int32_t>(choices.words.size());
+  }
+  return choices;
+}
+
+Ids choice_counts(const Source& choices) {
+  const Index batch = choices.batch(), most = choices.ends.size(1);
+  Ids counts(Shape{batch});
+  for (Index b = 0; b < batch; ++b) {
+    const std::int32_t* const row = choices.ends.data() + b * most;
+    counts.data()[b] = static_cast<std::int32_t>(std::find(row, row + most, 0) - row);
+  }
+  return counts;
+}
 
 SampleBatch batch_of(std::span<const EncodedSample> samples, bool gives_label) {
   std::vector<const EncodedSample*> rows;
@@ -260,6 +304,9 @@ class SampleBatches::Reader {
       report().add(kCut, read.place.text());
       for (EncodedInput& input : sample.inputs)
         if (input.length() > options_.longest) cut(input, options_.longest);
+      if (!sample.inputs[0].marks.empty() &&
+          choices_of(sample).ends.size() <= static_cast<std::size_t>(sample.output[0]))
+        return leave_out(kCutOff);
     }
     return true;
   }

@@ -23,6 +23,9 @@ struct EncodedInput {
   std::vector<std::int32_t> copies = {};
   Index known = 0;
   std::shared_ptr<const Vocabulary> extended = {};
+  // Where a choice is given, of each word: of what is chosen from the number of the choice that it is, of a question 0
+  // at its blank, and -1 elsewhere.
+  std::vector<std::int32_t> marks = {};
 
   Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
 };
@@ -30,18 +33,26 @@ struct EncodedInput {
 // A sample as numbers.
 struct EncodedSample {
   std::vector<EncodedInput> inputs = {};
-  // Words without begin and end, perhaps some that only the first input's `extended` vocabulary has; or one label; empty
-  // where nothing is known.
+  // Words without begin and end, perhaps some that only the first input's `extended` vocabulary has; or the number of a
+  // label or choice; empty where nothing is known.
   std::vector<std::int32_t> output = {};
   std::vector<std::vector<std::int32_t>> other_outputs = {};  // further references: a batch takes each for a sample
+  // Where a choice is given: the options, one behind the other, each ending at one of `ends`. Empty where they are the
+  // words of the first input that are marked.
+  EncodedInput choices = {};
   WordLinks links = {};
   Index number = 0;
 };
 
+// The choices of a sample, whether they were given or are words of its first input; empty where labels are given.
+EncodedInput choices_of(const EncodedSample& sample);
+// How many of them each sample of a batch has, [batch].
+Ids choice_counts(const Source& choices);
+
 // Samples that are computed together. Of each output of words y1..yn the model reads `previous` and is to give
 // `expected`.
 struct SampleBatch {
-  std::vector<Source> inputs;  // texts end with kEnd
+  std::vector<Source> inputs;  // texts end with kEnd; where a choice is given, a last one has those of each sample
   Source previous;             // of words: [begin, y1..yn]; empty of labels
   Ids expected;                // of words [batch, longest]: y1..yn, end, -1 beyond; of labels [batch], -1: not known
   Index words = 0;             // of words: pieces of the outputs with their ends; of labels: samples that have one

@@ -34,13 +34,26 @@ class JsonLines final : public SampleFormat {
     std::string line;
     if (!lines.next(line)) return false;
     record.place = {lines.name(), lines.number()};
-    record.fault = read(line, record.cells);
+    record.fault = read(line, record.cells, record.choices);
     return true;
   }
 
  private:
+  // What can be chosen, where that is said; false if it is not a list of texts.
+  static bool read_choices(const Json& object, std::vector<std::string>& choices) {
+    for (const char* name : {"choices", "candidates", "options"}) {
+      const auto field = object.find(name);
+      if (field == object.end()) continue;
+      std::optional<std::vector<std::string>> texts = field->is_array() ? texts_of(*field, true) : std::nullopt;
+      if (!texts) return false;
+      choices = std::move(*texts);
+      return true;
+    }
+    return true;
+  }
   // Gives the fault, or nothing.
-  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells) const {
+  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells,
+                   std::vector<std::string>& choices) const {
     if (!valid_utf8(line)) return SampleReport::kNotUtf8;
     if (nests_too_deep(line)) return fmt::format("left out, nested deeper than {}", kDeepestJson);
     Json object;
@@ -57,6 +70,7 @@ class JsonLines final : public SampleFormat {
       std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
       if (!texts) return fmt::format("left out, the field {} is no text", column.name);
       cells.push_back(std::move(*texts));
+      if (column.kind == Kind::choice && !read_choices(object, choices)) return "left out, its choices are no texts";
     }
     return "";
   }

@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
+#include "heed/data/blank.h"
 #include "heed/data/sample_files.h"
 #include "heed/data/spooled_files.h"
 
@@ -38,9 +39,23 @@ const char* encoding_fault(std::string_view text) {
   return valid_utf8(text) ? nullptr : SampleReport::kNotUtf8;
 }
 
+// What is wrong with the given choices of a sample, which are trimmed and without empty ones afterwards.
+std::string fault_of_choices(Sample& sample) {
+  std::vector<std::string>& choices = sample.choices;
+  for (std::string& choice : choices) choice = trimmed(choice);
+  std::erase(choices, "");
+  std::vector<std::string_view> sorted(choices.begin(), choices.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "left out, a choice is given twice";
+  for (const std::string& answer : sample.outputs)
+    if (!choices.empty() && !std::binary_search(sorted.begin(), sorted.end(), answer))
+      return "left out, the answer is none of the choices";
+  return "";
+}
+
 // A text as one line, a label without the space around it.
 std::string made_plain(std::string text, Kind kind) {
-  if (kind == Kind::label) return std::string(trimmed(text));
+  if (is_chosen(kind)) return std::string(trimmed(text));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
@@ -90,7 +105,7 @@ class Samples::Reader {
   Reader(SampleFiles files, std::vector<SampleColumn> columns)
       : files_(std::move(files)), columns_(std::move(columns)) {
     for (const SampleColumn& column : columns_)
-      require(!column.output || is_text(column.kind) || column.kind == Kind::label,
+      require(!column.output || is_text(column.kind) || is_chosen(column.kind),
               "[samples] the output {} is of kind {}; outputs are texts or labels", column.name, name_of(column.kind));
     open();
   }
@@ -154,7 +169,7 @@ class Samples::Reader {
   // The fault, or nothing.
   std::string read_sample(SampleRecord& record, Sample& sample) const {
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (is_text(columns_[i].kind) || columns_[i].kind == Kind::label)
+      if (is_text(columns_[i].kind) || is_chosen(columns_[i].kind))
         for (const std::string& text : record.cells[i])
           if (const char* fault = encoding_fault(text)) return fault;
     for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -165,8 +180,12 @@ class Samples::Reader {
       const Kind kind = columns_[i].kind;
       if (columns_[i].output) {
         for (std::string& text : record.cells[i]) sample.outputs.push_back(made_plain(std::move(text), kind));
-      } else if (is_text(kind) || kind == Kind::label) {
+      } else if (is_text(kind) || is_chosen(kind)) {
         sample.inputs.push_back({.text = made_plain(std::move(record.cells[i][0]), kind)});
+        if (!columns_[i].blank) continue;
+        BlankedText question = with_blank(sample.inputs.back().text);
+        if (const auto fault = fault_of_blank(question)) return "left out, " + *fault;
+        sample.inputs.back().text = std::move(question.text);
       } else {
         const std::filesystem::path folder = std::filesystem::path(given_.place.file).parent_path();
         const std::string path = (folder / trimmed(record.cells[i][0])).string();
@@ -178,7 +197,7 @@ class Samples::Reader {
         }
       }
     }
-    return "";
+    return fault_of_choices(sample);
   }
 
   // The line of links of a sample of this set of files.

@@ -16,6 +16,7 @@ struct SampleColumn {
   bool output = false;
   std::vector<std::string> also = {};  // other names in headers and JSON; of several that are there, the first counts
   std::string unlabelled = {};         // of a label: what stands there where nobody knows it
+  bool blank = false;                  // a question, which has one blank (blank.h)
 };
 
 // Files of one split, plain or packed; "-" is the standard input.
@@ -70,8 +71,9 @@ struct SampleReport {
 // that cannot be read at all, or names that do not fit the job, are Errors.
 //
 // Every column has something in it. Texts and labels are UTF-8, a text is one line (line ends inside it become blanks),
-// a label is trimmed. A column of another kind holds a path, relative to the folder of its file; that file is opened,
-// not decoded.
+// a label or choice is trimmed, a question has one blank, which is written as kBlank, and an answer is one of the
+// choices where these are given. A column of another kind holds a path, relative to the folder of its file; that file is
+// opened, not decoded.
 class Samples {
  public:
   // `columns` in the order of a file without names.

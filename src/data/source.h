@@ -10,6 +10,7 @@ struct Source {
   Ids lengths = {};      // [batch], each in 0..longest
   Tensor features = {};  // instead of words, [batch, longest, width]: frames of a sound, regions of an image
   Ids ends = {};         // [batch, sentences] of a document: where each sentence ends; 0 beyond the last one
+  Ids marks = {};        // [batch, longest] where choices are given: as EncodedInput has them, -1 beyond a length
   // Of a text whose words may be copied (words.h, extended_by): like `words`, but what the vocabulary of `known` words
   // lacks has an id of its own in each sample, from `known` up to `extended`. Empty where nothing is copied, or where
   // every word can be spelt.

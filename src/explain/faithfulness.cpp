@@ -45,6 +45,7 @@ EncodedInput keep_places(const EncodedInput& input, const std::vector<bool>& kep
   for (std::size_t j = 0; j < kept.size(); ++j) {
     if (kept[j]) result.words.push_back(input.words[j]);
     if (kept[j] && !input.copies.empty()) result.copies.push_back(input.copies[j]);
+    if (kept[j] && !input.marks.empty()) result.marks.push_back(input.marks[j]);
     if (end == input.ends.end() || *end != static_cast<std::int32_t>(j) + 1) continue;
     const auto here = static_cast<std::int32_t>(result.words.size());
     if (here > (result.ends.empty() ? 0 : result.ends.back())) result.ends.push_back(here);
@@ -135,14 +136,15 @@ class WriterEvidence final : public Evidence {
 
 class ChooserEvidence final : public Evidence {
  public:
-  ChooserEvidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label, OnStep on_step)
+  ChooserEvidence(const Chooser& chooser, EncodedSample sample, OnStep on_step)
       : chooser_(chooser),
-        inputs_(std::move(inputs)),
-        label_(label),
+        sample_(std::move(sample)),
         looked_at_(to(chooser.alignment_axes().second)),
-        on_step_(std::move(on_step)) {}
+        on_step_(std::move(on_step)) {
+    sample_.choices = choices_of(sample_);
+  }
   Index steps() const override { return 1; }
-  Index places() const override { return inputs_[looked_at_].length(); }
+  Index places() const override { return sample_.inputs[looked_at_].length(); }
 
   Tensor log_probabilities(std::span<const std::vector<bool>> choices) const override {
     const NoGradient off;
@@ -152,20 +154,19 @@ class ChooserEvidence final : public Evidence {
       end = std::min(begin + to(batch_size(places(), 0)), choices.size());
       std::vector<EncodedSample> samples;
       for (std::size_t i = begin; i < end; ++i) {
-        samples.push_back({.inputs = inputs_, .output = {label_}, .links = {}});
-        samples.back().inputs[looked_at_] = keep_places(inputs_[looked_at_], choices[i]);
+        samples.push_back(sample_);
+        samples.back().inputs[looked_at_] = keep_places(sample_.inputs[looked_at_], choices[i]);
       }
       const Tensor logs =
           log_probabilities_of(chooser_.forward(batch_of(samples, true).inputs).scores.value()).contiguous();
       for (std::size_t i = begin; i < end; ++i)
-        result.data()[i] = logs.data()[static_cast<Index>(i - begin) * logs.size(1) + label_];
+        result.data()[i] = logs.data()[static_cast<Index>(i - begin) * logs.size(1) + sample_.output.front()];
     }
     return result;
   }
 
   Tensor gradients() const override {
-    const EncodedSample whole{.inputs = inputs_, .output = {label_}, .links = {}};
-    const std::vector<Source> inputs = batch_of(std::span(&whole, 1), true).inputs;
+    const std::vector<Source> inputs = batch_of(std::span(&sample_, 1), true).inputs;
     Shape shape;
     {
       const NoGradient off;
@@ -173,7 +174,8 @@ class ChooserEvidence final : public Evidence {
     }
     ForwardOptions options;
     options.gates = Var::leaf(Tensor(shape, Real{1}));
-    const Var loss = cross_entropy(chooser_.forward(inputs, options).scores, Ids(Shape{1}, label_), {.average = false});
+    const Var loss = cross_entropy(chooser_.forward(inputs, options).scores, Ids(Shape{1}, sample_.output.front()),
+                                   {.average = false});
     const Tensor gradient = backward(loss).of(options.gates).contiguous();
     Tensor result(Shape{1, places()}, Real{0});
     for (Index row = 0; row < shape[1]; ++row)
@@ -183,8 +185,7 @@ class ChooserEvidence final : public Evidence {
 
  private:
   const Chooser& chooser_;
-  std::vector<EncodedInput> inputs_;
-  std::int32_t label_;
+  EncodedSample sample_;
   std::size_t looked_at_;
   OnStep on_step_;
 };
@@ -285,9 +286,8 @@ std::unique_ptr<Evidence> writer_evidence(const Writer& writer, EncodedInput sou
   return std::make_unique<WriterEvidence>(writer, std::move(source), std::move(output), std::move(on_step));
 }
 
-std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label,
-                                           OnStep on_step) {
-  return std::make_unique<ChooserEvidence>(chooser, std::move(inputs), label, std::move(on_step));
+std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, EncodedSample sample, OnStep on_step) {
+  return std::make_unique<ChooserEvidence>(chooser, std::move(sample), std::move(on_step));
 }
 
 std::vector<double> row_entropies(const Tensor& weights) {

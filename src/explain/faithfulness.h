@@ -54,9 +54,9 @@ using OnStep = std::function<void()>;
 // Of a writer that read `source` and wrote `output` (without begin; with the end where it was written).
 std::unique_ptr<Evidence> writer_evidence(const Writer& writer, EncodedInput source, std::vector<std::int32_t> output,
                                           OnStep on_step = {});
-// Of a chooser that gave the label. Places are left out of the input that its alignment looks at.
-std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, std::vector<EncodedInput> inputs, std::int32_t label,
-                                           OnStep on_step = {});
+// Of a chooser that gave the sample's output. Places are left out of the input that its alignment looks at; what can be
+// chosen stays.
+std::unique_ptr<Evidence> chooser_evidence(const Chooser& chooser, EncodedSample sample, OnStep on_step = {});
 
 struct TrustOptions {
   std::vector<double> bins = {0.01, 0.05, 0.1, 0.2, 0.5};  // shares of the input's places

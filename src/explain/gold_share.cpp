@@ -48,7 +48,7 @@ GoldShare gold_share(const Trace& trace, const AlignmentLinks& gold) {
   const WordsOfTokens columns = words_of_tokens(trace.column_axis().text);
   const Tensor weights = trace.alignment.contiguous();
   const Index n = weights.size(0), m = weights.size(1);
-  const bool one_row = n == 1 || trace.row_axis().kind == Kind::label;
+  const bool one_row = n == 1 || is_chosen(trace.row_axis().kind);
   const WordsOfTokens rows = one_row ? WordsOfTokens{{0}, 1} : words_of_tokens(trace.row_axis().text);
 
   std::map<Index, std::set<Index>> looked_at;  // by the word that looks

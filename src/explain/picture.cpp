@@ -20,15 +20,15 @@ enum class Picture { matrix, regions, times, document };
 Picture picture_of(const Trace& trace) {
   require(static_cast<bool>(trace.alignment), "[explain] the trace has no alignment to draw");
   const Kind rows = trace.row_axis().kind, columns = trace.column_axis().kind;
-  if (columns == Kind::image && (is_text(rows) || rows == Kind::label)) return Picture::regions;
+  if (columns == Kind::image && (is_text(rows) || is_chosen(rows))) return Picture::regions;
   if (columns == Kind::sound) return Picture::times;
-  return rows == Kind::label && is_text(columns) ? Picture::document : Picture::matrix;
+  return is_chosen(rows) && is_text(columns) ? Picture::document : Picture::matrix;
 }
 
 // The labels of the rows, with their probabilities where these are known.
 std::vector<std::string> rows_of(const Trace& trace) {
   std::vector<std::string> rows = row_labels(trace);
-  if (trace.row_axis().kind != Kind::label) return rows;
+  if (!is_chosen(trace.row_axis().kind)) return rows;
   for (std::string& row : rows) {
     const auto choice = std::ranges::find(trace.choices, row, &TraceChoice::label);
     if (choice != trace.choices.end()) row += fmt::format(" {:.2f}", choice->probability);

@@ -90,6 +90,7 @@ bool cut_input(EncodedInput& input, Index longest) {
   if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
   if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
   if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
+  if (!input.marks.empty()) input.marks.resize(static_cast<std::size_t>(longest));
   while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
   if (!input.ends.empty() && input.ends.back() < longest) input.ends.push_back(static_cast<std::int32_t>(longest));
   return true;
@@ -165,14 +166,15 @@ std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> 
     for (const Chooser* chooser : choosers) {
       if (on_step) on_step();
       const Tensor probabilities = softmax(chooser->forward(inputs).scores).value().contiguous();
-      const Index labels = probabilities.size(1);
+      const Index most = probabilities.size(1);
+      const Ids counts = inputs.front().marks ? choice_counts(inputs.back())
+                                              : Ids(Shape{inputs.front().batch()}, static_cast<std::int32_t>(most));
       for (std::size_t row = 0; row < chosen.size(); ++row) {
         std::vector<double>& sums = results[chosen[row]];
-        sums.resize(static_cast<std::size_t>(labels), 0);
-        for (Index i = 0; i < labels; ++i)
-          sums[static_cast<std::size_t>(i)] +=
-              static_cast<double>(probabilities.data()[static_cast<Index>(row) * labels + i]) /
-              static_cast<double>(choosers.size());
+        sums.resize(static_cast<std::size_t>(counts.data()[row]), 0);
+        for (std::size_t i = 0; i < sums.size(); ++i)
+          sums[i] += static_cast<double>(probabilities.data()[row * static_cast<std::size_t>(most) + i]) /
+                     static_cast<double>(choosers.size());
       }
     }
   });

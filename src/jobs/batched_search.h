@@ -34,8 +34,8 @@ struct BatchedSearch {
 Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
                           const BatchedSearch& search, ThreadPool& threads);
 
-// The probability of every label for each sample, the mean of the models'; likewise in batches. `on_step`, if there is
-// one, is called before every batch and model, by many threads; what it throws ends the work.
+// The probability of every label or choice for each sample, the mean of the models'; likewise in batches. `on_step`, if
+// there is one, is called before every batch and model, by many threads; what it throws ends the work.
 std::vector<std::vector<double>> choose_batches(std::span<const Chooser* const> choosers,
                                                 std::span<const EncodedSample> samples, const BatchLimits& limits,
                                                 ThreadPool& threads, const std::function<void()>& on_step = {});

@@ -25,7 +25,7 @@ VisitFields all_fields(const Job& job, Config& config) {
   return [&job, &config](Fields& field) {
     for (std::size_t i = 0; i < job.inputs.size(); ++i)
       field(size_name(job.inputs[i]).c_str(), config.inputs[i], "entries or width of this input");
-    field(size_name(job.output).c_str(), config.outputs, "entries of the output");
+    if (!job.gives_choice()) field(size_name(job.output).c_str(), config.outputs, "entries of the output");
     config.visit(field);
   };
 }
@@ -37,7 +37,7 @@ void make_model(Bundle& bundle, std::uint64_t seed, const GivenValues& given) {
   bundle.parameters->give({});
   bundle.writer = dynamic_cast<const Writer*>(bundle.model.get());
   bundle.chooser = dynamic_cast<const Chooser*>(bundle.model.get());
-  require(bundle.job->gives_label() ? bundle.chooser != nullptr : bundle.writer != nullptr,
+  require(bundle.job->chooses() ? bundle.chooser != nullptr : bundle.writer != nullptr,
           "[{}] {} does not give what this job needs", bundle.job->name, bundle.system->name);
 }
 
@@ -152,7 +152,13 @@ EncodedSample Bundle::encode(const Sample& sample) const {
           sample.inputs.size(), job->inputs.size());
   EncodedSample encoded;
   for (std::size_t i = 0; i < sample.inputs.size(); ++i) encoded.inputs.push_back(encode_input(i, sample.inputs[i]));
+  const std::vector<Choice> choices =
+      job->gives_choice() ? choose_from(sample, encoded) : std::vector<Choice>{};  // labels are found without a list
   if (sample.outputs.empty()) return encoded;
+  if (job->gives_choice()) {
+    encoded.output = {choice_number(choices, sample)};
+    return encoded;
+  }
   if (job->gives_label()) {
     encoded.output = {label_number(sample.outputs.front())};
     return encoded;
@@ -167,6 +173,18 @@ EncodedSample Bundle::encode(const Sample& sample) const {
 const Vocabulary& Bundle::output_words(const EncodedSample& sample) const {
   const auto& extended = sample.inputs.front().extended;
   return extended ? *extended : *codes.output;
+}
+
+std::vector<Choice> Bundle::choose_from(const Sample& sample, EncodedSample& encoded) const {
+  if (job->gives_label()) {
+    std::vector<Choice> labels;
+    for (const std::string& label : codes.labels) labels.push_back({label});
+    return labels;
+  }
+  std::vector<Choice> choices = mark_choices(*codes.inputs.front(), sample, encoded);
+  for (std::size_t i = 0; i < job->inputs.size(); ++i)
+    if (job->inputs[i].blank) mark_blank(*codes.inputs[i], sample.inputs[i].text, encoded.inputs[i]);
+  return choices;
 }
 
 std::int32_t Bundle::label_number(const std::string& label) const {
@@ -208,7 +226,7 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
       others.push_back({vocabulary->file_name(job.inputs[i].name), vocabulary->serialized()});
   if (bundle.codes.output)
     others.push_back({bundle.codes.output->file_name(job.output.name), bundle.codes.output->serialized()});
-  else
+  if (job.gives_label())
     others.push_back({labels_file(job), fmt::format("{}\n", fmt::join(bundle.codes.labels, "\n"))});
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (const std::vector<NamedTensor> known = knowledge_of(bundle.codes.senses[i].get()); !known.empty())
@@ -235,7 +253,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   for (std::size_t i = 0; i < job.inputs.size(); ++i) bundle.codes.senses.push_back(load_sense(folder, bundle, i));
   if (job.gives_label())
     bundle.codes.labels = load_labels(folder, job, bundle.config->outputs);
-  else
+  else if (!job.gives_choice())
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
   bundle.extractive = read_extractive(folder);

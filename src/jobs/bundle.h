@@ -7,6 +7,7 @@
 
 #include "heed/data/sample_batches.h"
 #include "heed/data/vocabulary.h"
+#include "heed/jobs/choices.h"
 #include "heed/jobs/job.h"
 #include "heed/search/extractive.h"
 #include "heed/store/model_folder.h"
@@ -18,7 +19,7 @@ struct Codes {
   std::vector<std::shared_ptr<const Vocabulary>> inputs;  // of each input; empty of images and sounds
   std::vector<std::shared_ptr<const Sense>> senses;       // of each input; empty of texts
   std::shared_ptr<const Vocabulary> output;               // of words
-  std::vector<std::string> labels;                        // of labels
+  std::vector<std::string> labels;                        // of labels; choices need neither
 };
 
 // Everything of one model that is needed to run it.
@@ -40,11 +41,13 @@ struct Bundle {
   // A side's value as the model reads it. An image or a sound that cannot be taken in is an UnreadableInput.
   EncodedInput encode_input(std::size_t input, const Value& value) const;
   Featured sense_input(std::size_t input, const Value& value) const;
-  // With its outputs. A label that the model does not know is an Error.
+  // With its outputs. A label that the model does not know is an Error, an answer that is no choice an UnreadableInput.
   EncodedSample encode(const Sample& sample) const;
   // What can be written for a sample: the output's words, and those of its text that only copying knows.
   const Vocabulary& output_words(const EncodedSample& sample) const;
   std::int32_t label_number(const std::string& label) const;
+  // What can be chosen: every label, or the choices of the sample, whose encoded inputs are marked with them.
+  std::vector<Choice> choose_from(const Sample& sample, EncodedSample& encoded) const;
 };
 
 // A new one, its weights drawn or given. The config's sizes are filled in.

@@ -72,6 +72,12 @@ bool worth_drawing(const Job& job, const Sample& sample) {
   return true;
 }
 
+std::vector<std::string> outputs_of(const Quality& quality) {
+  std::vector<std::string> outputs;
+  for (const Result& result : quality.outputs) outputs.push_back(result.text);
+  return outputs;
+}
+
 std::string drawn(const Sample& sample, const Trace& trace) {
   std::string text = "\n";
   for (const Value& value : sample.inputs) text += value.text + "\n";
@@ -111,18 +117,14 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
     line += fmt::format(", weight on the words that decide {:.2f} (uniform weights: {:.2f})", quality.gold->share,
                         quality.gold->uniform);
   print(line);
-  if (job.demo->report) {
-    std::vector<std::string> outputs;
-    for (const Result& output : quality.outputs) outputs.push_back(output.text);
-    print(job.report(outputs, test.samples));
-  }
+  if (job.demo->report) print(job.report(outputs_of(quality), test.samples));
   print(fmt::format("Five of them, and {}:", job.demo->about));
   std::vector<Sample> shown;
   for (const Sample& sample : test.samples)
     if (static_cast<Index>(shown.size()) < kDrawn && worth_drawing(job, sample)) shown.push_back(sample);
   std::vector<Sample> inputs;
   inputs.reserve(shown.size());
-  for (const Sample& sample : shown) inputs.push_back({.inputs = sample.inputs});
+  for (const Sample& sample : shown) inputs.push_back(without_outputs(sample));
   const std::vector<Trace> traces = runner.explain(inputs);
   for (std::size_t i = 0; i < traces.size(); ++i) print(drawn(shown[i], traces[i]));
   print(fmt::format("The model is in {}. Try:\n  {}", trained.folder.string(),

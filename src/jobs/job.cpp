@@ -35,7 +35,8 @@ std::vector<SampleColumn> Job::sample_columns() const {
   std::vector<SampleColumn> list;
   for (const std::string& column : columns)
     for (const JobSide* side : sides())
-      if (side->name == column) list.push_back({side->name, side->kind, side == &output, side->also, side->unlabelled});
+      if (side->name == column)
+        list.push_back({side->name, side->kind, side == &output, side->also, side->unlabelled, side->blank});
   return list;
 }
 
@@ -49,7 +50,7 @@ const Metric& Job::metric_named(const std::string& wanted) const {
 }
 
 RegisterJob::RegisterJob(Job job) {
-  require(job.gives_label() || job.inputs.size() == 1, "[{}] a job that gives words reads one input, not {}", job.name,
+  require(job.chooses() || job.inputs.size() == 1, "[{}] a job that gives words reads one input, not {}", job.name,
           job.inputs.size());
   require(job.sample_columns().size() == job.inputs.size() + 1, "[{}] its columns are not its inputs and its output",
           job.name);

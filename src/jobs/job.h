@@ -25,6 +25,7 @@ struct JobSide {
   std::string help = {};               // of its flag: "source sentences"
   std::vector<std::string> also = {};  // other names of its column in files: "sentence1"
   std::string unlabelled = {};         // of a label: what files say where nobody knows it: "-"
+  bool blank = false;                  // of a question: it has one blank (data/blank.h)
 };
 
 // How good outputs are, over a whole set.
@@ -78,6 +79,8 @@ struct Job {
   bool is_default = false;
 
   bool gives_label() const { return output.kind == Kind::label; }
+  bool gives_choice() const { return output.kind == Kind::choice; }
+  bool chooses() const { return is_chosen(output.kind); }  // otherwise it writes
   // The columns of a file in their order, with their kinds.
   std::vector<SampleColumn> sample_columns() const;
   // The inputs, then the output.

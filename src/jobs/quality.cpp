@@ -18,8 +18,20 @@ constexpr std::size_t kTracesAtOnce = 256;
 
 double information(double probability) { return probability > 0 ? -probability * std::log(probability) : 0; }
 
+// The samples whose answers are among what can be chosen; the others count as wrong.
+std::vector<Sample> answerable(const Runner& runner, const TestSet& test) {
+  std::vector<Sample> known;
+  for (const Sample& sample : test.samples) {
+    EncodedSample encoded = runner.bundle().encode(without_outputs(sample));
+    const std::vector<Choice> choices = runner.bundle().choose_from(sample, encoded);
+    if (std::ranges::find(choices, sample.outputs.front(), &Choice::text) != choices.end()) known.push_back(sample);
+  }
+  return known;
+}
+
 // The samples whose right outputs the model can be asked about: all but those with labels that it does not know.
 std::vector<Sample> known_samples(const Runner& runner, const TestSet& test, UnknownLabels unknown) {
+  if (runner.job().gives_choice()) return answerable(runner, test);
   if (!runner.job().gives_label()) return test.samples;
   const std::vector<std::string>& labels = runner.bundle().codes.labels;
   std::vector<Sample> known;
@@ -41,7 +53,7 @@ std::vector<Sample> known_samples(const Runner& runner, const TestSet& test, Unk
 // Entropy and alignment error of the model on the right outputs.
 void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   const Job& job = runner.job();
-  if (job.gives_label() || !is_text(job.inputs.front().kind) || runner.attentions().empty()) return;
+  if (job.chooses() || !is_text(job.inputs.front().kind) || runner.attentions().empty()) return;
   AlignmentCounts counts;
   GoldShare share;
   double entropy = 0;
@@ -67,7 +79,7 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
 
 // ERASER's evidences as links of a label: words of the first input, all that are named together.
 std::vector<AlignmentLinks> gold_words(const Job& job, const std::string& file) {
-  require(job.gives_label(), "{}: evidences are about labels, and {} gives none", file, job.name);
+  require(job.chooses(), "{}: evidences are about what is chosen, and {} writes", file, job.name);
   std::vector<AlignmentLinks> all;
   for (const EraserAnnotation& annotation : read_eraser_annotations(file)) {
     std::set<Index> words;
@@ -84,12 +96,12 @@ std::vector<AlignmentLinks> gold_words(const Job& job, const std::string& file) 
 
 // Where the model looks when it chooses, beside the words that decide.
 void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
-  if (!runner.job().gives_label() || test.gold.empty() || runner.attentions().empty()) return;
+  if (!runner.job().chooses() || test.gold.empty() || runner.attentions().empty()) return;
   GoldShare share;
   for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
     std::vector<Sample> samples;
     for (std::size_t i = first; i < std::min(first + kTracesAtOnce, test.samples.size()); ++i)
-      samples.push_back({.inputs = test.samples[i].inputs});
+      samples.push_back(without_outputs(test.samples[i]));
     const std::vector<Trace> traces = runner.explain(samples);
     for (std::size_t i = 0; i < traces.size(); ++i) share += gold_share(traces[i], test.gold[first + i]);
   }

@@ -7,6 +7,7 @@
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
+#include "heed/data/blank.h"
 
 namespace heed {
 namespace {
@@ -55,7 +56,23 @@ Runner::Runner(Bundles bundles, std::string name, int threads, Warn warn)
   }
 }
 
-EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad) const {
+Sample Runner::prepared(Sample sample, Index number) const {
+  for (std::size_t i = 0; i < std::min(sample.inputs.size(), job().inputs.size()); ++i) {
+    if (!job().inputs[i].blank || sample.inputs[i].text.empty()) continue;
+    BlankedText question = with_blank(sample.inputs[i].text);
+    if (const auto fault = fault_of_blank(question)) fail("[{}] line {}: {}", job().verb, number, *fault);
+    sample.inputs[i].text = std::move(question.text);
+  }
+  std::vector<std::string> choices = sample.choices;
+  std::sort(choices.begin(), choices.end());
+  const auto twice = std::adjacent_find(choices.begin(), choices.end());
+  require(twice == choices.end(), "[{}] line {}: the choice {} is given twice", job().verb, number,
+          twice == choices.end() ? "" : *twice);
+  return sample;
+}
+
+EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad,
+                             std::vector<Choice>& choices) const {
   const Bundle& bundle = *bundles_.front();
   const std::vector<JobSide>& sides = job().inputs;
   require(sample.inputs.size() == sides.size(), "[{}] {} inputs, but it reads {}", job().verb, sample.inputs.size(),
@@ -82,8 +99,11 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
     input = bundle.encode_input(i, sample.inputs[i]);
     check_length(input);
   }
+  if (job().chooses()) choices = bundle.choose_from(sample, encoded);
   if (sample.outputs.empty()) return encoded;
-  if (job().gives_label()) {
+  if (job().gives_choice()) {
+    encoded.output = {choice_number(choices, sample)};
+  } else if (job().gives_label()) {
     encoded.output = {bundle.label_number(sample.outputs.front())};
   } else if (readable(sample.outputs.front())) {
     EncodedInput output{.words = bundle.output_words(encoded).encode(sample.outputs.front())};
@@ -97,7 +117,9 @@ Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputL
                                    Index before) const {
   Encoded encoded;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    encoded.samples.push_back(encode(samples[i], limits, before + static_cast<Index>(i) + 1, bad));
+    const Index number = before + static_cast<Index>(i) + 1;
+    encoded.samples.push_back(
+        encode(prepared(samples[i], number), limits, number, bad, encoded.choices.emplace_back()));
     const std::vector<EncodedInput>& inputs = encoded.samples.back().inputs;
     if (std::all_of(inputs.begin(), inputs.end(), [](const EncodedInput& input) { return input.length() > 0; }))
       encoded.places.push_back(i);
@@ -126,7 +148,7 @@ std::vector<std::vector<Result>> Runner::run(std::span<const Sample> samples, co
           job().verb, options.prefixes.size(), samples.size());
   const Index first = see(samples.size());
   std::vector<Sample> inputs;  // without outputs
-  for (const Sample& sample : samples) inputs.push_back({.inputs = sample.inputs});
+  for (const Sample& sample : samples) inputs.push_back(without_outputs(sample));
   const Encoded encoded = encode_all(inputs, options.limits, BadText::counts_as_empty, first);
   return writers_.empty() ? choose(encoded, options) : write(encoded, options, first);
 }
@@ -177,21 +199,21 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
 }
 
 std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const RunOptions& options) const {
-  require(options.prefixes.empty(), "[{}] a label has no prefix", job().verb);
-  const std::vector<std::string>& labels = bundles_.front()->codes.labels;
+  require(options.prefixes.empty(), "[{}] what is chosen has no prefix", job().verb);
   std::vector<EncodedSample> samples;
   for (const std::size_t i : encoded.places) samples.push_back(encoded.samples[i]);
   const auto found = choose_batches(choosers_, samples, options.search.batch, threads_, options.on_step);
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));
   for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::vector<Choice>& choices = encoded.choices[encoded.places[i]];
     std::vector<Result>& answers = results[encoded.places[i]];
     answers.clear();
-    for (std::size_t label = 0; label < labels.size(); ++label)
-      answers.push_back({.text = labels[label],
-                         .log_probability = std::log(found[i][label]),
-                         .score = found[i][label],
-                         .finished = true,
-                         .alignment = {}});
+    for (std::size_t k = 0; k < found[i].size(); ++k)
+      answers.push_back({.text = choices[k].text,
+                         .log_probability = std::log(found[i][k]),
+                         .score = found[i][k],
+                         .begin = choices[k].begin,
+                         .end = choices[k].end});
     std::stable_sort(answers.begin(), answers.end(),
                      [](const Result& a, const Result& b) { return a.score > b.score; });
     answers.resize(std::min(answers.size(), static_cast<std::size_t>(options.search.options.best)));
@@ -212,7 +234,7 @@ std::vector<SampleScore> Runner::score(std::span<const Sample> samples, const In
   for_each_batch(threads_, batches.size(), [&](std::size_t number) {
     const NoGradient off;
     const std::vector<std::size_t>& chosen = batches[number];
-    const SampleBatch read = chosen_batch(encoded.samples, chosen, job().gives_label());
+    const SampleBatch read = chosen_batch(encoded.samples, chosen, job().chooses());
     // The logarithm of the mean of the models' probabilities of every expected word or label.
     std::vector<double> logs(static_cast<std::size_t>(read.expected.size()));
     for (std::size_t k = 0; k < bundles_.size(); ++k) {

@@ -26,13 +26,14 @@ struct InputLimits {
   TooLong too_long = TooLong::cut;
 };
 
-// One answer for one sample: words or a label.
+// One answer for one sample: words, a label or a choice.
 struct Result {
-  std::string text;
-  double log_probability = 0;              // of the words and the end, or of the label
-  double score = 0;                        // with the search's penalties; of a label its probability
-  bool finished = true;                    // false: cut off because it became too long
-  std::optional<WordAlignment> alignment;  // of words from a text by a model with attention
+  std::string text = {};
+  double log_probability = 0;                   // of the words and the end, or of the label
+  double score = 0;                             // with the search's penalties; of a label or choice its probability
+  bool finished = true;                         // false: cut off because it became too long
+  std::optional<WordAlignment> alignment = {};  // of words from a text by a model with attention
+  Index begin = -1, end = -1;  // of a choice: the characters of the first input where it stands first; -1: nowhere
 };
 
 struct SampleScore {
@@ -116,10 +117,15 @@ class Runner {
   // Samples as numbers; `places` are those of the samples whose inputs all have something in them.
   struct Encoded {
     std::vector<EncodedSample> samples;
+    std::vector<std::vector<Choice>> choices;  // of each sample, where a label or a choice is given
     std::vector<std::size_t> places;
   };
+  // A question with its blank as models know it; a fault of it or of its choices is an Error.
+  Sample prepared(Sample sample, Index number) const;
   enum class BadText { counts_as_empty, is_an_error };
-  EncodedSample encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad) const;
+  // Fills in `choices` too.
+  EncodedSample encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad,
+                       std::vector<Choice>& choices) const;
   // The numbers of the samples begin after `before`.
   Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad, Index before) const;
   // How many samples there were before these, which are seen with this.

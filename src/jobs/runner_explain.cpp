@@ -12,6 +12,8 @@ namespace {
 
 using Words = std::vector<std::int32_t>;
 
+constexpr std::size_t kMostChoices = 20;  // of the words of a text, the most probable are enough
+
 // A text as tokens with their places, the end behind them.
 TraceText trace_text(const Vocabulary& vocabulary, std::string text, std::span<const std::int32_t> ids,
                      std::span<const TextPlace> places) {
@@ -165,7 +167,8 @@ class TokenTeller {
 
 struct Runner::Explanation {
   EncodedSample sample;
-  std::uint64_t number = 0;  // among the samples of the call
+  std::vector<Choice> choices;  // where a label or a choice is given
+  std::uint64_t number = 0;     // among the samples of the call
   const std::string* prefix = nullptr;
   Trace trace;
 };
@@ -202,19 +205,23 @@ std::vector<TraceAttention> Runner::attentions() const {
   return list;
 }
 
-std::vector<Trace> Runner::explain(std::span<const Sample> samples, const ExplainOptions& options) {
+std::vector<Trace> Runner::explain(std::span<const Sample> given_samples, const ExplainOptions& options) {
   require(!options.run.on_token || options.run.search.method == SearchMethod::greedy,
           "[explain] tokens are told as they come by greedy search only");
-  require(options.run.prefixes.empty() || options.run.prefixes.size() == samples.size(),
-          "[explain] {} prefixes for {} inputs", options.run.prefixes.size(), samples.size());
+  require(options.run.prefixes.empty() || options.run.prefixes.size() == given_samples.size(),
+          "[explain] {} prefixes for {} inputs", options.run.prefixes.size(), given_samples.size());
   const Bundle& bundle = *bundles_.front();
   check_names(options.attention_names, bundle.model->attentions());
-  const Index first = see(samples.size());
+  const Index first = see(given_samples.size());
+  std::vector<Sample> samples;
+  for (const Sample& sample : given_samples)
+    samples.push_back(prepared(sample, first + static_cast<Index>(samples.size()) + 1));
   std::vector<Explanation> list(samples.size());
   std::vector<std::size_t> searched, read;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     Explanation& each = list[i];
-    each.sample = encode(samples[i], options.run.limits, first + static_cast<Index>(i) + 1, BadText::is_an_error);
+    each.sample =
+        encode(samples[i], options.run.limits, first + static_cast<Index>(i) + 1, BadText::is_an_error, each.choices);
     each.number = i;
     if (!options.run.prefixes.empty()) each.prefix = &options.run.prefixes[i];
     Trace& trace = each.trace;
@@ -264,8 +271,7 @@ void Runner::measure_trust_of(Explanation& explanation, const ExplainOptions& op
   const std::unique_ptr<Evidence> evidence =
       bundle.writer
           ? writer_evidence(*bundle.writer, explanation.sample.inputs.front(), std::move(output), options.run.on_step)
-          : chooser_evidence(*bundle.chooser, explanation.sample.inputs, explanation.sample.output.front(),
-                             options.run.on_step);
+          : chooser_evidence(*bundle.chooser, explanation.sample, options.run.on_step);
   trace.trust = {measure_trust(*evidence, trace)};
 }
 
@@ -379,7 +385,6 @@ void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& opti
 
 void Runner::choose_traces(std::span<Explanation> list, const ExplainOptions& options) const {
   const Bundle& bundle = *bundles_.front();
-  const std::vector<std::string>& labels = bundle.codes.labels;
   const std::vector<AttentionShape> shapes = bundle.chooser->attentions();
   const auto [rows, columns] = bundle.chooser->alignment_axes();
   // Each by itself: what a sample's inputs are long differs, and a batch would be padded.
@@ -387,19 +392,24 @@ void Runner::choose_traces(std::span<Explanation> list, const ExplainOptions& op
     const NoGradient off;
     if (options.run.on_step) options.run.on_step();
     Explanation& each = list[i];
+    require(!each.choices.empty(), "[explain] there is nothing to choose from: {} is empty", job().inputs.front().name);
     Trace& trace = each.trace;
     const SampleBatch batch = batch_of(std::span(&each.sample, 1), true);
     std::vector<AttentionOfBatch> seen;
     const Chosen chosen =
         bundle.chooser->forward(batch.inputs, {.alignment = true, .trace = options.attentions ? &seen : nullptr});
     const Tensor probabilities = softmax(chosen.scores).value().contiguous();
-    for (std::size_t label = 0; label < labels.size(); ++label)
-      trace.choices.push_back({labels[label], static_cast<double>(probabilities.data()[label])});
+    if (each.sample.output.empty())
+      each.sample.output = {static_cast<std::int32_t>(
+          std::max_element(probabilities.data(), probabilities.data() + probabilities.size()) - probabilities.data())};
+    const auto number = static_cast<std::size_t>(each.sample.output.front());
+    const std::string label = each.choices[number].text;
+    for (Index k = 0; k < probabilities.size(); ++k)
+      trace.choices.push_back(
+          {each.choices[static_cast<std::size_t>(k)].text, static_cast<double>(probabilities.data()[k])});
     std::stable_sort(trace.choices.begin(), trace.choices.end(),
                      [](const TraceChoice& a, const TraceChoice& b) { return a.probability > b.probability; });
-    const std::string label = each.sample.output.empty() ? trace.choices.front().label
-                                                         : labels[static_cast<std::size_t>(each.sample.output.front())];
-    each.sample.output = {bundle.label_number(label)};
+    if (job().gives_choice() && trace.choices.size() > kMostChoices) trace.choices.resize(kMostChoices);
     const auto length = static_cast<Index>(count_characters(label));
     trace.axes.back().text = {label, {{label, 0, length, 0}}, {{label, 0, length}}};
     Index count = 0;

@@ -95,7 +95,7 @@ void evaluate_model(const std::string& folder, const std::string& name, const Me
                     const Runner::Warn& warn, TextEvaluation& evaluation) {
   Runner runner({folder}, measures.options.threads, warn);
   const Job& job = runner.job();
-  require(!job.gives_label() && is_text(job.inputs.front().kind), "{}: it does not write texts for texts; give --data",
+  require(!job.chooses() && is_text(job.inputs.front().kind), "{}: it does not write texts for texts; give --data",
           folder);
   TestSet test;
   test.gold = gold.links;

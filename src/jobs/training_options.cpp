@@ -181,8 +181,8 @@ void Training::visit(Fields& field) {
   field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
   field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");
   field("longest-sentence", longest,
-        declared.gives_label() ? "longest text in pieces; longer ones are cut and counted"
-                               : "longest text in pieces; samples with a longer one are left out and counted");
+        declared.chooses() ? "longest text in pieces; longer ones are cut and counted"
+                           : "longest text in pieces; samples with a longer one are left out and counted");
   field("buffer", buffer, "most samples held in memory; a larger corpus is streamed");
   field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
   field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak");
@@ -390,7 +390,8 @@ void check_training(const Training& t) {
   for (const std::string& vocabulary : vocabularies)
     require(!t.joint_vocabulary || vocabulary == vocabularies.front(),
             "--joint-vocabulary: the vocabularies {} and {} are two", vocabularies.front(), vocabulary);
-  require(t.alignments.empty() || !job.gives_label(), "--alignments: a label has no words to align");
+  require(t.label_smoothing == 0 || !job.gives_choice(), "--label-smoothing: choices differ from sample to sample");
+  require(t.alignments.empty() || !job.chooses(), "--alignments: a label has no words to align");
   require_known("schedule", t.schedule, kSchedules);
   require_known("vocabulary", t.vocabulary, kVocabularies);
   require(!t.metric_names().empty(), "--metrics: at least one is needed");

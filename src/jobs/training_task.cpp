@@ -18,13 +18,13 @@ constexpr Index kValidationWords = 2048;  // in a batch; no text is left out for
 BatchOptions data_options(const Bundle& bundle) {
   BatchOptions options;
   options.columns = bundle.job->sample_columns();
-  options.gives_label = bundle.job->gives_label();
+  options.gives_label = bundle.job->chooses();
   options.encode = [&bundle](const Sample& sample) { return bundle.encode(sample); };
   options.words_of = [&bundle](const EncodedSample& sample) {
     return std::vector<std::vector<Index>>{bundle.codes.inputs.front()->word_of(sample.inputs.front().words),
                                            bundle.output_words(sample).word_of(sample.output)};
   };
-  options.cut_inputs = bundle.job->gives_label();
+  options.cut_inputs = bundle.job->chooses();
   return options;
 }
 
@@ -43,7 +43,7 @@ BatchOptions validation_data(const Bundle& bundle, const Training& training) {
   BatchOptions options = data_options(bundle);
   options.files = training.validation_files();
   options.batch_tokens = kValidationWords;
-  options.longest = bundle.job->gives_label() ? training.longest : kValidationWords;
+  options.longest = bundle.job->chooses() ? training.longest : kValidationWords;
   options.shuffle = false;
   return options;
 }
@@ -63,6 +63,7 @@ Source rows_of(const Source& all, Index begin, Index end) {
           .lengths = lengths,
           .features = cut(all.features),
           .ends = all.ends ? all.ends.slice(0, begin, end).contiguous() : Ids(),
+          .marks = cut(all.marks),
           .copies = cut(all.copies),
           .known = all.known,
           .extended = all.extended};
@@ -163,15 +164,18 @@ double JobTask::cross_entropy_of_validation() {
 
 std::vector<std::string> JobTask::outputs_of_validation() {
   std::vector<EncodedSample> samples;
-  for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode({.inputs = sample.inputs}));
+  for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode(without_outputs(sample)));
   std::vector<std::string> outputs;
   if (bundle_.chooser) {
     for (EncodedSample& sample : samples)
       for (EncodedInput& input : sample.inputs) cut_input(input, training_.longest);
     const Chooser* const choosers[] = {bundle_.chooser};
-    for (const std::vector<double>& row : choose_batches(choosers, samples, {}, threads_))
-      outputs.push_back(
-          bundle_.codes.labels[static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin())]);
+    const auto found = choose_batches(choosers, samples, {}, threads_);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto best = static_cast<std::size_t>(std::max_element(found[i].begin(), found[i].end()) - found[i].begin());
+      const std::vector<Choice> choices = bundle_.choose_from(validation_samples_[i], samples[i]);
+      outputs.push_back(best < choices.size() ? choices[best].text : "");
+    }
     return outputs;
   }
   BatchedSearch search;

@@ -23,13 +23,6 @@ AttentionOptions attention_options(const RocktaschelConfig& config) {
   return options;
 }
 
-// Lengths without the end symbol; 1 where there is nothing else.
-Ids lengths_without_end(const Source& text) {
-  Ids lengths = text.lengths.copy();
-  for (std::int32_t& length : lengths.values()) length = std::max(length - 1, 1);
-  return lengths;
-}
-
 // The delimiter and the words, in the room that words and end symbol take.
 Ids behind_delimiter(const Ids& words) {
   const Index batch = words.size(0), longest = words.size(1);

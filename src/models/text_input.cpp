@@ -1,5 +1,7 @@
 #include "heed/models/text_input.h"
 
+#include <algorithm>
+
 namespace heed {
 
 void TextInputConfig::visit(Fields& field) {
@@ -18,6 +20,13 @@ TextInput::TextInput(const char* model, const Scope& scope, const Config& sizes,
             size);
   table_ = Embedding(scope, sizes.inputs.front(), config.embedding, init::normal(0.1),
                      config.frozen ? Embedding::Rows::may_be_frozen : Embedding::Rows::learned);
+}
+
+// Lengths without the end symbol; 1 where there is nothing else.
+Ids lengths_without_end(const Source& text) {
+  Ids lengths = text.lengths.copy();
+  for (std::int32_t& length : lengths.values()) length = std::max(length - 1, 1);
+  return lengths;
 }
 
 std::vector<WordTable> TextInput::tables() const { return {inputs_, WordTable{table_.table(), table_.frozen()}}; }

@@ -13,6 +13,9 @@ struct TextInputConfig {
   void visit(Fields& field);
 };
 
+// Lengths without the end symbol; 1 where there is nothing else.
+Ids lengths_without_end(const Source& text);
+
 // Words as vectors, one table for all texts that the model reads.
 class TextInput {
  public:

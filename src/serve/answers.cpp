@@ -74,7 +74,7 @@ HttpResponse model_answer(const ServedModel& model) {
   const Job& job = *model.bundle().job;
   Output inputs = Output::array(), outputs = Output::array({tensor_description(job.output.name, "BYTES")});
   for (const JobSide& input : job.inputs) inputs.push_back(tensor_description(input.name, "BYTES"));
-  if (job.gives_label()) outputs.push_back(tensor_description(kProbability, "FP32"));
+  if (job.chooses()) outputs.push_back(tensor_description(kProbability, "FP32"));
   Output parameters{{"job", job.name}};
   add_notes(parameters, model);
   return json_answer(Output{{"name", model.name()},

@@ -117,7 +117,7 @@ WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
     count.sentences += 1;
     count.words += count_words(job, work.sent_);
   }
-  const bool writes = !job.gives_label(), streams = writes && request_.stream && !request_.target;
+  const bool writes = !job.chooses(), streams = writes && request_.stream && !request_.target;
   ExplainOptions options = explain_options(together);
   if (streams && request_.beam > 1) {
     ExplainOptions draft = options;

@@ -92,7 +92,7 @@ std::shared_ptr<Work> infer_work(const Work::Model& model, const InferRequest& r
                                             Asked{request.id, first.shape, asked_outputs(request, {kOlderOutput})},
                                             options, std::move(reply));
   std::vector<std::string> names{job.output.name};
-  if (job.gives_label()) names.emplace_back(kProbability);
+  if (job.chooses()) names.emplace_back(kProbability);
   return std::make_shared<InferWork>(model, std::move(samples),
                                      Asked{request.id, first.shape, asked_outputs(request, names)}, options,
                                      std::move(reply));

@@ -4,6 +4,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/data/blank.h"
 #include "heed/serve/body-inl.h"
 
 namespace heed {
@@ -25,6 +26,8 @@ void check_value(const JobSide& side, const SentInput& input, const SentValue& v
   }
   if (value.is_file) refuse(400, "{} must be a text, not bytes", side.name);
   check_text(input.name, value.bytes, limits);
+  if (!side.blank) return;
+  if (const auto fault = fault_of_blank(with_blank(value.bytes))) refuse(400, "{}: {}", side.name, *fault);
 }
 
 }  // namespace
@@ -70,8 +73,9 @@ std::vector<SentSample> sent_samples(const Job& job, std::vector<SentInput> inpu
 
 Sample decoded_sample(const Job& job, const SentSample& sent) {
   Sample sample;
-  for (std::size_t i = 0; i < sent.size(); ++i)
+  for (std::size_t i = 0; i < job.inputs.size(); ++i)
     sample.inputs.push_back(decode_value(job.inputs[i].kind, sent[i].bytes, job.inputs[i].name));
+  for (std::size_t i = job.inputs.size(); i < sent.size(); ++i) sample.choices.push_back(sent[i].bytes);
   return sample;
 }
 

@@ -30,7 +30,7 @@ struct SentInput {
   std::vector<SentValue> values;
 };
 
-// One sample: values in the order of the job's inputs.
+// One sample: values in the order of the job's inputs, and behind them what can be chosen, where that was sent.
 using SentSample = std::vector<SentValue>;
 
 // The input that a client means; "text" stands for the only input of a job if that is a text. Nothing if there is none.

@@ -111,7 +111,7 @@ Index count_words(std::string_view text) {
 
 Index count_words(const Job& job, const SentSample& sample) {
   Index count = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i)
+  for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (is_text(job.inputs[i].kind)) count += count_words(sample[i].bytes);
   return count;
 }
@@ -119,7 +119,7 @@ Index count_words(const Job& job, const SentSample& sample) {
 Index estimated_pieces(const Job& job, const SentSample& sample) {
   constexpr Index kBytesOfAPiece = 4, kBytesOfARegion = 256;
   Index pieces = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
     const auto bytes = static_cast<Index>(sample[i].bytes.size());
     pieces += is_text(job.inputs[i].kind) ? std::max(count_words(sample[i].bytes), bytes / kBytesOfAPiece)
                                           : bytes / kBytesOfARegion;

@@ -122,7 +122,7 @@ TraceText read_text(const Field& value) {
 
 Kind read_kind(const Field& value) {
   const std::string name = value.text();
-  for (const Kind kind : {Kind::text, Kind::document, Kind::image, Kind::sound, Kind::label})
+  for (const Kind kind : {Kind::text, Kind::document, Kind::image, Kind::sound, Kind::label, Kind::choice})
     if (name == name_of(kind)) return kind;
   value.wrong("must be text, document, image, sound or label, not {}", Quoted{name});
 }

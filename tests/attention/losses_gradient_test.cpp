@@ -17,7 +17,7 @@ void expect_exact(const Differentiable& f, std::vector<Tensor> inputs) {
 TEST(LossGradients, AttentionOverAttention) {
   expect_exact(
       [](std::span<const Var> x) {
-        return attention_over_attention(x[0], x[1], ids({4, 2}), ids({1, 3}));
+        return attention_over_attention(x[0], x[1], ids({4, 2}), ids({1, 3})).weights;
       },
       {random_tensor(Shape{2, 4, 3}, 1), random_tensor(Shape{2, 3, 3}, 2)});
 }

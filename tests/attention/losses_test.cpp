@@ -23,7 +23,7 @@ const Ids kWhole = {};
 
 TEST(AttentionOverAttention, GoldenNumbers) {
   const Var document(Tensor(Shape{1, 3, 2}, {1, 0, 0, 2, 1, 1})), question(Tensor(Shape{1, 2, 2}, {1, 0, 0, 1}));
-  const Tensor s = attention_over_attention(document, question, kWhole, kWhole).value();
+  const Tensor s = attention_over_attention(document, question, kWhole, kWhole).weights.value();
   EXPECT_NEAR(number(s, 0), .23959, 5e-6);
   EXPECT_NEAR(number(s, 1), .43575, 5e-6);
   EXPECT_NEAR(number(s, 2), .32466, 5e-6);
@@ -32,7 +32,7 @@ TEST(AttentionOverAttention, GoldenNumbers) {
 TEST(AttentionOverAttention, IsADistributionOverTrueWordsWhateverThePadding) {
   const Var document(Tensor(Shape{1, 5, 2}, {1, 0, 0, 2, 1, 1, 50, 50, 9, -70})),
       question(Tensor(Shape{1, 4, 2}, {1, 0, 0, 1, 30, -80, 8, 8}));
-  const Tensor s = attention_over_attention(document, question, ids({3}), ids({2})).value();
+  const Tensor s = attention_over_attention(document, question, ids({3}), ids({2})).weights.value();
   EXPECT_NEAR(number(s, 0), .23959, 5e-6);
   EXPECT_NEAR(number(s, 1), .43575, 5e-6);
   EXPECT_NEAR(number(s, 2), .32466, 5e-6);
@@ -43,7 +43,7 @@ TEST(AttentionOverAttention, IsADistributionOverTrueWordsWhateverThePadding) {
 
 TEST(AttentionOverAttention, OneQuestionWordIsTheAttentionSumReader) {
   const Var document(random_tensor(Shape{2, 4, 3}, 1)), question(random_tensor(Shape{2, 1, 3}, 2));
-  const Tensor s = attention_over_attention(document, question, kWhole, kWhole).value();
+  const Tensor s = attention_over_attention(document, question, kWhole, kWhole).weights.value();
   const Tensor expected = softmax(reshape(sum(document * question, -1), Shape{2, 4})).value();
   EXPECT_LE(distance(s, expected), 1e-6);
 }
@@ -51,8 +51,8 @@ TEST(AttentionOverAttention, OneQuestionWordIsTheAttentionSumReader) {
 TEST(AttentionOverAttention, AsksRepeatedWordsOnce) {
   const Var document(random_tensor(Shape{1, 4, 3}, 1)), word(random_tensor(Shape{1, 1, 3}, 2));
   const Var thrice = concat({word, word, word}, 1);
-  EXPECT_LE(distance(attention_over_attention(document, word, kWhole, kWhole).value(),
-                     attention_over_attention(document, thrice, kWhole, kWhole).value()),
+  EXPECT_LE(distance(attention_over_attention(document, word, kWhole, kWhole).weights.value(),
+                     attention_over_attention(document, thrice, kWhole, kWhole).weights.value()),
             1e-6);
 }
 

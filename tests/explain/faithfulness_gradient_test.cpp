@@ -67,7 +67,7 @@ TEST(LabelGradients, AreThoseOfFiniteDifferences) {
   const double step = 1e-5;
   for (const std::int32_t label : {0, 1, 2}) {
     const Tensor gradients =
-        chooser_evidence(chooser, {{.words = {}, .ends = {}, .features = features}}, label)->gradients();
+        chooser_evidence(chooser, {.inputs = {{.features = features}}, .output = {label}})->gradients();
     ASSERT_EQ(gradients.shape(), (Shape{1, m}));
     for (Index j = 0; j < m; ++j) {
       const double difference = (log_probability(label, j, step) - log_probability(label, j, -step)) / (2 * step);

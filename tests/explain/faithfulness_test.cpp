@@ -199,7 +199,8 @@ TEST(Faithfulness, MeasuresATraceWhole) {
 // A chooser's evidence is the writer's of one step, from the input that its alignment looks at.
 TEST(Faithfulness, ALabelIsExplainedLikeAWord) {
   const KeyChooser chooser;
-  const auto label = chooser_evidence(chooser, {read("aaaa"), read("bcade")}, kKey), word = evidence_of("bcade", "a");
+  const auto label = chooser_evidence(chooser, {.inputs = {read("aaaa"), read("bcade")}, .output = {kKey}}),
+             word = evidence_of("bcade", "a");
   EXPECT_EQ(label->steps(), 1);
   EXPECT_EQ(label->places(), 5);
   const Tensor gradients = label->gradients(), expected = word->gradients();
@@ -220,7 +221,7 @@ TEST(Faithfulness, ALabelIsExplainedLikeAWord) {
 // A label whose alignment has several rows is explained by their mean.
 TEST(Faithfulness, SeveralRowsOfALabelAreOne) {
   const KeyChooser chooser;
-  const auto label = chooser_evidence(chooser, {read("a"), read("bcade")}, kKey);
+  const auto label = chooser_evidence(chooser, {.inputs = {read("a"), read("bcade")}, .output = {kKey}});
   Trace several = trace_of("bcade", "xyz"), one = trace_of("bcade", "");
   for (Index t = 0; t < 4; ++t) several.alignment.data()[t * 6 + t] += static_cast<Real>(0.1);
   for (Index j = 0; j < 6; ++j) {

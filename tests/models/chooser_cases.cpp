@@ -23,6 +23,8 @@ const std::vector<ChooserVariant> kOptions{
     {{"rocktaschel", {{"reading", "attention"}, {"two-way", "true"}}}, 2},
     {{"rocktaschel", {{"two-way", "true"}}}, 2},
     {{"rocktaschel", {{"frozen", "false"}, {"score", "scaled-dot"}}}, 2},
+    {{"as-reader", {{"answer-from", "options"}}}, 2, true},
+    {{"aoa", {{"answer-from", "options"}}}, 2, true},
 };
 
 // Parts that remember a step, need a step or sample have no place where a whole text is read at once.
@@ -53,10 +55,10 @@ std::string test_name(const ChooserVariant& variant) {
 
 std::vector<ChooserVariant> every_chooser_variant() {
   std::vector<ChooserVariant> list;
-  for (const char* job : {"classification", "entailment"})
+  for (const char* job : {"classification", "entailment", "reading"})
     for (const System* system : systems_of(job_named(job))) {
       const std::size_t inputs = job_named(job).inputs.size();
-      list.push_back({{system->name, {}}, inputs});
+      list.push_back({{system->name, {}}, inputs, job_named(job).gives_choice()});
       if (!has_field(*system, "score")) continue;
       std::vector<SystemVariant> parts;
       add_parts(system->name, parts);
@@ -105,13 +107,25 @@ std::vector<Source> some_texts(std::size_t inputs, std::int32_t padding) {
   return texts;
 }
 
+std::vector<Source> some_texts(const ChooserVariant& variant, std::int32_t padding) {
+  if (!variant.choices) return some_texts(variant.inputs, padding);
+  std::vector<Source> texts{sentences({{3, 7, 4, 9, 10, 3, 2}, {5, 3, 5, 6, 2}, {5, 6, 2}}, padding),
+                            sentences({{4, 8, 2}, {9, 10, 3, 2}, {7, 2}}, padding),
+                            sentences({{3, 7, 4, 9, 10, 2}, {5, 3, 6, 6, 2}, {5, 6, 2}}, padding)};
+  texts[0].marks = Ids(Shape{3, 7}, {0, 1, 2, 3, 4, 0, -1, 0, 1, 0, 2, -1, -1, -1, 0, 1, -1, -1, -1, -1, -1});
+  texts[1].marks = Ids(Shape{3, 4}, {-1, 0, -1, -1, 0, -1, -1, -1, 0, -1, -1, -1});
+  texts[2].ends = Ids(Shape{3, 5}, {1, 2, 3, 4, 5, 1, 2, 4, 0, 0, 1, 2, 0, 0, 0});
+  return texts;
+}
+
 std::vector<Source> only_sample(const std::vector<Source>& all, Index b) {
   std::vector<Source> one;
   for (const Source& text : all) {
     const Index length = text.lengths.data()[b];
     one.push_back({.words = text.words.slice(0, b, b + 1).slice(1, 0, length).contiguous(),
                    .lengths = Ids(Shape{1}, static_cast<std::int32_t>(length)),
-                   .ends = text.ends ? text.ends.slice(0, b, b + 1).contiguous() : Ids()});
+                   .ends = text.ends ? text.ends.slice(0, b, b + 1).contiguous() : Ids(),
+                   .marks = text.marks ? text.marks.slice(0, b, b + 1).slice(1, 0, length).contiguous() : Ids()});
   }
   return one;
 }

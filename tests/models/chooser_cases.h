@@ -18,6 +18,7 @@ constexpr Index kChooserWords = 11, kLabels = 3;
 struct ChooserVariant {
   SystemVariant variant;
   std::size_t inputs = 1;
+  bool choices = false;  // it chooses from what each sample has, not labels
 };
 std::ostream& operator<<(std::ostream& out, const ChooserVariant& variant);
 std::vector<ChooserVariant> every_chooser_variant();
@@ -37,6 +38,8 @@ void copy_parameters(const Parameters& from, const Parameters& to);
 
 // Three samples of unequal lengths, one of them of nothing but the end; a document's sentences end where it says.
 std::vector<Source> some_texts(std::size_t inputs, std::int32_t padding = 0);
+// The same; of one that chooses from what each sample has, with five, three and two choices.
+std::vector<Source> some_texts(const ChooserVariant& variant, std::int32_t padding = 0);
 // The b-th sample of a batch alone.
 std::vector<Source> only_sample(const std::vector<Source>& all, Index b);
 

@@ -21,7 +21,7 @@ TEST_P(EveryChooserGradient, IsThatOfCentralDifferences) {
       Tensor frozen = table.frozen.value();
       std::fill(frozen.values().begin(), frozen.values().end(), Real{0});
     }
-  const std::vector<Source> texts = some_texts(GetParam().inputs);
+  const std::vector<Source> texts = some_texts(GetParam());
   Ids labels(Shape{3}, 0);
   labels.data()[1] = 2, labels.data()[2] = 1;
   std::vector<Var> leaves;
@@ -43,7 +43,7 @@ TEST_P(EveryChooserGradient, IsThatOfCentralDifferences) {
 // Gates on the weights of the alignment have a gradient where the model attends, and change nothing where they are 1.
 TEST_P(EveryChooserGradient, OfTheGatesIsThatOfCentralDifferences) {
   const TinyChooser tiny(GetParam());
-  const std::vector<Source> texts = only_sample(some_texts(GetParam().inputs), 0);
+  const std::vector<Source> texts = only_sample(some_texts(GetParam()), 0);
   const Ids label(Shape{1}, 1);
   const Chosen plain = tiny.chooser->forward(texts, {.alignment = true});
   if (!plain.alignment) GTEST_SKIP() << "it attends to nothing";

@@ -16,7 +16,7 @@ Tensor row(const Tensor& x, Index b) { return x.slice(0, b, b + 1).contiguous().
 
 TEST_P(EveryChooser, ASampleDoesNotKnowItsNeighbours) {
   const TinyChooser tiny(GetParam());
-  const std::vector<Source> texts = some_texts(GetParam().inputs);
+  const std::vector<Source> texts = some_texts(GetParam());
   const Chosen together = tiny.chooser->forward(texts, {.alignment = true});
   for (Index b = 0; b < 3; ++b) {
     const Chosen alone = tiny.chooser->forward(only_sample(texts, b), {.alignment = true});
@@ -31,13 +31,13 @@ TEST_P(EveryChooser, ASampleDoesNotKnowItsNeighbours) {
 
 TEST_P(EveryChooser, WhatStandsInThePaddingDoesNotMatter) {
   const TinyChooser tiny(GetParam());
-  EXPECT_TRUE(same_bits(tiny.chooser->forward(some_texts(GetParam().inputs, 0)).scores.value(),
-                        tiny.chooser->forward(some_texts(GetParam().inputs, 10)).scores.value()));
+  EXPECT_TRUE(same_bits(tiny.chooser->forward(some_texts(GetParam(), 0)).scores.value(),
+                        tiny.chooser->forward(some_texts(GetParam(), 10)).scores.value()));
 }
 
 TEST_P(EveryChooser, TracesWhatItDeclares) {
   const TinyChooser tiny(GetParam());
-  const std::vector<Source> texts = some_texts(GetParam().inputs);
+  const std::vector<Source> texts = some_texts(GetParam());
   std::vector<AttentionOfBatch> seen;
   tiny.chooser->forward(texts, {.trace = &seen});
   const std::vector<AttentionShape> shapes = tiny.chooser->attentions();
@@ -51,7 +51,7 @@ TEST_P(EveryChooser, TracesWhatItDeclares) {
 
 TEST_P(EveryChooser, LearnsThreeSamplesByHeart) {
   TinyChooser tiny(GetParam());
-  const std::vector<Source> texts = some_texts(GetParam().inputs);
+  const std::vector<Source> texts = some_texts(GetParam());
   Ids labels(Shape{3}, 0);
   labels.data()[1] = 2, labels.data()[2] = 1;
   Optimiser optimiser;

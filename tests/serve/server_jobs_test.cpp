@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "serve/server_fixture.h"
+#include "support/tiny_bundle.h"
 
 // What the models of a server give over HTTP, job by job, in every form that clients ask for.
 
@@ -230,6 +231,46 @@ TEST_F(ServerJobs, LanguagesThatNobodyKnowsAreNotMadeUp) {
   const HttpAnswer detected = post("/detect", {{"q", "a"}});
   EXPECT_EQ(detected.status, 501);
   EXPECT_EQ(detected.error(), "this server does not detect languages; GET /languages lists those of its models");
+}
+
+// Hugging Face's question answering.
+TEST_F(ServerJobs, AnswersAreWordsOfTheContextWithTheirPlaces) {
+  test::make_tiny_folder(folder_.path() / "reader", {.system = "aoa"});
+  server_.emplace(std::vector<ModelSource>{{"reader", folder_.path() / "reader"}}, ServerOptions{});
+  const std::string context = "the cat sleeps near the old house";
+  const Json question{{"question", "the _ sleeps"}, {"context", context}};
+  const Json one = post("/answer", {{"inputs", question}}).json();
+  EXPECT_EQ(context.substr(one.at("start"),
+                           static_cast<std::size_t>(one.at("end")) - static_cast<std::size_t>(one.at("start"))),
+            one.at("answer"));
+  EXPECT_GT(one.at("score"), 0);
+  EXPECT_EQ(post("/answer", question).json(), one);
+  EXPECT_EQ(post("/answer", {{"inputs", {question, question}}}).json(), (Json{one, one}));
+  EXPECT_EQ(post("/answer", {{"inputs", question}, {"parameters", {{"top_k", 3}}}}).json().size(), 3U);
+  Json given = question;
+  given["choices"] = {"dog"};
+  EXPECT_EQ(post("/answer", given).json(),
+            Json::parse(R"({"answer": "dog", "score": 1.0, "start": null, "end": null})"));
+
+  const auto error = [&](const char* name, const Json& value) {
+    Json wrong = question;
+    wrong[name] = value;
+    const HttpAnswer answer = post("/answer", wrong);
+    return fmt::format("{} {}", answer.status, answer.error());
+  };
+  EXPECT_EQ(error("question", "who"), "400 question: the question has no blank, such as XXXXX");
+  EXPECT_EQ(error("question", "_ or _"), "400 question: the question has several blanks");
+  EXPECT_EQ(error("context", " "), "422 context is empty: nothing to answer from");
+  EXPECT_EQ(error("choices", {"a", "a"}), "400 choices has a twice");
+  EXPECT_EQ(error("choices", "a"), "400 choices must be a list of texts, not a text");
+
+  const Json infer{{"inputs",
+                    {{{"name", "document"}, {"datatype", "BYTES"}, {"shape", {1}}, {"data", {context}}},
+                     {{"name", "question"}, {"datatype", "BYTES"}, {"shape", {1}}, {"data", {"the _ sleeps"}}}}}};
+  const Json outputs = post("/v2/models/reader/infer", infer).json().at("outputs");
+  EXPECT_EQ(outputs[0].at("name"), "answer");
+  EXPECT_EQ(outputs[0].at("data")[0], one.at("answer"));
+  EXPECT_EQ(outputs[1].at("name"), "probability");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@ import { Client, type ExplainRequest, isWritten, type ModelInfo, ServerError } f
 import type { Theme } from "./logic/colour";
 import { attentionsThatFit, type Choice, possibleChoice } from "./logic/picture";
 import { firstSide, fromHash, type Settings, type Side, toHash } from "./logic/settings";
-import { outputOf, parseTraces, type Trace, textOf } from "./logic/trace";
+import { isChosen, outputOf, parseTraces, type Trace, textOf } from "./logic/trace";
 
 export type Asking = "output" | "heads" | "trust" | "beam";
 
@@ -58,7 +58,7 @@ const unanswered = {
 export function weightsOf(model: ModelInfo, texts: readonly string[]): number {
   const written = texts.reduce((sum, text) => sum + text.length / 3 + 2, 0);
   const tokens = Math.max(written, model.inputs.every(isWritten) ? 0 : tokensOfFile);
-  const labelled = (name: string) => model.output.kind === "label" && name === model.output.name;
+  const labelled = (name: string) => isChosen(model.output) && name === model.output.name;
   return (model.attentions ?? []).reduce((sum, a) => sum + a.heads * (labelled(a.rows) ? 1 : tokens) * tokens, 0);
 }
 

@@ -19,7 +19,7 @@ export interface ModelInfo {
   attention: string; // "additive × global × softmax", or empty
   parameters?: number;
   inputs: InputInfo[];
-  output: { name: string; kind: "text" | "label" };
+  output: { name: string; kind: "text" | "label" | "choice" };
   labels?: string[]; // that it chooses from
   languages?: string[];
   attentions?: AttentionShape[];

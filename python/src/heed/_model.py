@@ -53,14 +53,17 @@ def _labels(axis):
 
 class Answer(str):
     """One output: a str with `log_probability`, `score` (of a label its probability), `finished` and, of words written
-    for a text by a model with attention, `alignment` (Pharaoh's "source-target ...", counted from 0)."""
+    for a text by a model with attention, `alignment` (Pharaoh's "source-target ...", counted from 0). Of a word that was
+    chosen from a text, `start` and `end` are its first place there in characters; None if it does not occur."""
 
-    def __new__(cls, text, log_probability, score, finished, alignment):
+    def __new__(cls, text, log_probability, score, finished, alignment, start=None, end=None):
         self = super().__new__(cls, text)
         self.log_probability = log_probability
         self.score = score
         self.finished = finished
         self.alignment = alignment
+        self.start = start
+        self.end = end
         return self
 
     def __repr__(self):
@@ -117,11 +120,12 @@ class Model:
     def run(self, inputs, *, n_best=None, on_token=None, **options):
         """The answer for one input, or those for a list of inputs.
 
-        An input is a text; of a model that reads several things a tuple or a dict of them; of images and sounds the name
-        of a file, or an array, of a sound (array, rate). With `n_best` each answer is a list, best first. Options are
-        those of the search: search ("beam", "greedy", "sample"), beam, length_penalty, coverage_penalty, no_repeat
-        (n-grams of so many words come but once), least_words, most_words, most_bytes, temperature, top_k, nucleus, seed,
-        longest, prefixes. `on_token(sample, token, text, log_probability, weights)` is called as
+        An input is a text; of a model that reads several things a tuple or a dict of them, in which a question may have
+        its "choices", a list; of images and sounds the name of a file, or an array, of a sound (array, rate). With
+        `n_best` each answer is a list, best first. Options are those of the search: search ("beam", "greedy", "sample"),
+        beam, length_penalty, coverage_penalty, no_repeat (n-grams of so many words come but once), least_words,
+        most_words, most_bytes, temperature, top_k, nucleus, seed, longest, prefixes. `on_token(sample, token, text,
+        log_probability, weights)` is called as
         words come, by greedy search. Mistakes are ValueErrors.
         """
         samples, one = self._samples(inputs)
@@ -208,10 +212,11 @@ class Model:
     def _sample(self, given):
         names = [name for name, _ in self.inputs]
         if isinstance(given, Mapping):
-            unknown = [name for name in given if name not in names]
-            if unknown or len(given) != len(names):
+            choices = given.get("choices", []) if self.output[1] == "choice" else []
+            read = [name for name in given if name != "choices" or self.output[1] != "choice"]
+            if sorted(read) != sorted(names):
                 raise ValueError(f"[run] the model reads {', '.join(names)}, not {', '.join(given)}")
-            values = [given[name] for name in names]
+            values = [given[name] for name in names] + list(choices)
         elif len(names) > 1:
             values = list(given)
         else:

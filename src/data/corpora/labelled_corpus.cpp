@@ -35,9 +35,10 @@ LabelledCorpusCounts write_labelled_corpus(const LabelledCorpusOptions& options,
   require(options.valid >= 0 && options.test >= 0 && options.valid + options.test < 1,
           "[corpus] shares of {} and {} for validation and test leave nothing for training", options.valid,
           options.test);
-  const bool pairs = options.columns.size() > 1;
+  const bool linked =
+      std::any_of(examples.begin(), examples.end(), [](const auto& each) { return !each.links.empty(); });
   std::vector<std::string> names = {"train.tsv", "valid.tsv", "test.tsv", "test.gold.jsonl"};
-  if (pairs) names.emplace_back("test.links");
+  if (linked) names.emplace_back("test.links");
   for (const std::string& name : names)
     require(options.force || !std::filesystem::exists(options.folder / name),
             "{}: it is there already; --force replaces it", (options.folder / name).string());

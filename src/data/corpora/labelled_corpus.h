@@ -32,9 +32,9 @@ struct LabelledCorpusCounts {
 };
 
 // train.tsv, valid.tsv and test.tsv of lines "label<TAB>text…"; beside the test, line by line with it, what decides:
-// test.gold.jsonl (eraser.h), and test.links of pairs. A hash of the first text decides where a sample goes, so no two
-// parts share one. All files appear when all are written; one that would be replaced without `force`, or nothing to
-// train on, is an Error.
+// test.gold.jsonl (eraser.h), and test.links where the examples have links. A hash of the first text decides where a
+// sample goes, so no two parts share one. All files appear when all are written; one that would be replaced without
+// `force`, or nothing to train on, is an Error.
 LabelledCorpusCounts write_labelled_corpus(const LabelledCorpusOptions& options, std::span<const GoldExample> examples);
 
 }  // namespace heed

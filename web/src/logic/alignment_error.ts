@@ -3,7 +3,7 @@
 //   AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 // A has one link for each output word: to the input word with the largest weight, pieces of words merged, ends left out.
 import { type Choice, groups, picture, titleOf } from "./picture";
-import { axisOf, isWords, type Matrix, type Trace } from "./trace";
+import { axisOf, isChosen, isWords, type Matrix, type Trace } from "./trace";
 import { labels, row } from "./weights";
 
 // Links are written "input-output", words counted from 0.
@@ -66,7 +66,7 @@ export function aligningHeads(trace: Trace): number {
 
 function looks(trace: Trace) {
   const axes = [trace.rows, trace.columns].map((name) => axisOf(trace, name));
-  if (!axes.every((axis) => isWords(axis) && axis.kind !== "label")) return [];
+  if (!axes.every((axis) => isWords(axis) && !isChosen(axis))) return [];
   return trace.attentions.filter((a) => a.rows === trace.rows && a.columns === trace.columns);
 }
 

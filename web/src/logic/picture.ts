@@ -4,6 +4,7 @@ import {
   type Axis,
   axisOf,
   inputsOf,
+  isChosen,
   isWords,
   type Matrix,
   outputOf,
@@ -72,7 +73,7 @@ export function attentionsThatFit(shapes: AttentionShape[], trace: Trace, most =
 // What a person calls an axis: the last is the output, a single text before it the input; others have names.
 export function calledOf(trace: Trace, name: string): string {
   const output = outputOf(trace);
-  if (name === output.name) return output.kind === "label" ? "label" : "output";
+  if (name === output.name) return output.kind === "label" ? "label" : isChosen(output) ? output.name : "output";
   const inputs = inputsOf(trace);
   return inputs.length === 1 && isWords(inputs[0]!) ? "input" : name;
 }
@@ -140,7 +141,7 @@ export interface TextHead {
 // Of each attention the mean of its heads, if it has several, then each of them; none where no label looks at a text.
 export function textHeads(trace: Trace, { members }: AttentionGroup, level: Level, keepEnd: boolean): TextHead[] {
   const [first] = members;
-  if (!first || axisOf(trace, first.rows).kind !== "label" || !isWords(axisOf(trace, first.columns))) return [];
+  if (!first || !isChosen(axisOf(trace, first.rows)) || !isWords(axisOf(trace, first.columns))) return [];
   return members.flatMap((member) => {
     const heads = Array.from({ length: member.heads }, (_, h) => h + 1);
     return (heads.length > 1 ? [meanHead, ...heads] : heads).map((head) => {
@@ -308,11 +309,11 @@ export function viewsOf(trace: Trace, choice: Choice): View[] {
   const output = outputOf(trace);
   const result: View[] = [];
   if (isWords(row) && column.kind === "image") result.push("picture");
-  else if (row.kind === "label" && isWords(column)) result.push("text");
+  else if (isChosen(row) && isWords(column)) result.push("text");
   else if (isWords(row) && isWords(column)) result.push("matrix", "lines");
   else result.push("matrix");
-  if (output.kind !== "label" || trace.alignment || trace.attentions.length) result.push("heads");
-  if (output.kind !== "label") result.push("beam");
+  if (!isChosen(output) || trace.alignment || trace.attentions.length) result.push("heads");
+  if (!isChosen(output)) result.push("beam");
   return result;
 }
 

@@ -20,7 +20,7 @@ export interface Word {
 // What looks or is looked at: words, the cells of an image, or the frames of a sound.
 export interface WordsAxis {
   name: string;
-  kind: "text" | "document" | "label";
+  kind: "text" | "document" | "label" | "choice";
   text: string;
   tokens: Token[];
   words: Word[];
@@ -106,6 +106,9 @@ export function isWords(axis: Axis): axis is WordsAxis {
   return axis.kind !== "image" && axis.kind !== "sound";
 }
 
+// Whether an output was chosen, from labels or from what the sample has, and not written.
+export const isChosen = (of: { kind: string }) => of.kind === "label" || of.kind === "choice";
+
 // How many rows or columns of a matrix an axis has.
 export function sizeOf(axis: Axis): number {
   if (isWords(axis)) return axis.tokens.length;
@@ -177,6 +180,7 @@ export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
     case "text":
     case "document":
     case "label":
+    case "choice":
       return { name, kind, ...readWords(value, where) };
     case "image": {
       const preview = of.preview === undefined ? "" : text(of.preview, `${where}.preview`);

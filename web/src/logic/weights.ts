@@ -1,5 +1,5 @@
 // What can be made of a trace's weights: means, rollout, words instead of tokens, entropy.
-import { type Attention, type Axis, isWords, type Matrix, type SoundAxis, type WordsAxis } from "./trace";
+import { type Attention, type Axis, isChosen, isWords, type Matrix, type SoundAxis, type WordsAxis } from "./trace";
 
 export function matrix(rows: number, columns: number): Matrix {
   return { rows, columns, values: new Float32Array(rows * columns) };
@@ -141,7 +141,7 @@ function wordLabels(of: WordsAxis, level: Level, keepEnd: boolean): Label[] {
   const result: Label[] = [];
   const place = new Map<number, Label>();
   of.tokens.forEach((token, i) => {
-    const isEnd = token.word < 0 && i === last && of.kind !== "label";
+    const isEnd = token.word < 0 && i === last && !isChosen(of);
     if (isEnd && !keepEnd) return;
     const word = of.words[token.word];
     const inPieces = level === "tokens" || (level === "legible" && word !== undefined && unspaced.test(word.text));

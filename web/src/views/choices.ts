@@ -1,7 +1,7 @@
 // The labels that a model chose from, with how probable it found each.
 import { element } from "../dom";
 import { percent } from "../logic/reading";
-import { outputOf, type Trace, textOf } from "../logic/trace";
+import { isChosen, outputOf, type Trace, textOf } from "../logic/trace";
 
 export class ChoicesView {
   readonly root = element("div", { class: "labels" });
@@ -16,7 +16,7 @@ export class ChoicesView {
   // Where the server can be asked, each label can be given to the model, to see where it looks for that one.
   show(trace: Trace, askable: boolean, forced: boolean) {
     const output = outputOf(trace);
-    this.root.hidden = output.kind !== "label";
+    this.root.hidden = !isChosen(output);
     const shown = JSON.stringify([askable, forced]);
     if (this.root.hidden || (trace === this.#trace && shown === this.#shown)) return;
     this.#trace = trace;

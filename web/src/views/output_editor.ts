@@ -1,7 +1,7 @@
 // Edit the output, and see where the model would look while it writes that.
 import type { App } from "../app";
 import { element } from "../dom";
-import { outputOf, type Trace, textOf } from "../logic/trace";
+import { isChosen, outputOf, type Trace, textOf } from "../logic/trace";
 
 export class OutputEditor {
   readonly root = element("div", { class: "editor" });
@@ -47,7 +47,7 @@ export class OutputEditor {
 
   show(trace: Trace, possible: boolean, forced: boolean) {
     this.#text = textOf(outputOf(trace));
-    this.root.hidden = !possible || outputOf(trace).kind === "label";
+    this.root.hidden = !possible || isChosen(outputOf(trace));
     this.#own.hidden = !forced || !this.#form.hidden;
   }
 

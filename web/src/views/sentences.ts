@@ -2,7 +2,7 @@
 import { element, moveByArrows } from "../dom";
 import type { Theme } from "../logic/colour";
 import { calledOf, capital, type Picture, shown } from "../logic/picture";
-import { type Axis, isWords, outputOf, type Trace, type WordsAxis } from "../logic/trace";
+import { type Axis, isChosen, isWords, outputOf, type Trace, type WordsAxis } from "../logic/trace";
 import { at, type Label, type Level, labels, row as rowOf } from "../logic/weights";
 import { tint } from "./tinted";
 
@@ -105,7 +105,7 @@ export class SentencesView {
     const output = outputOf(trace);
     const shows = (axis: Axis): axis is WordsAxis =>
       isWords(axis) &&
-      axis.kind !== "label" &&
+      !isChosen(axis) &&
       !options.without.includes(axis.name) &&
       (axis === output || !!axis.text);
     const axes = trace.axes.filter(shows);

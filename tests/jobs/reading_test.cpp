@@ -1,0 +1,159 @@
+// Reading from its training to its explanations, and what a sample can be answered with.
+
+#include <gtest/gtest.h>
+
+#include "heed/data/corpora/stories.h"
+#include "heed/data/words.h"
+#include "heed/jobs/quality.h"
+#include "heed/jobs/training.h"
+#include "support/messages.h"
+#include "support/temporary_folder.h"
+
+namespace heed::test {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::shared_ptr<const Vocabulary> words(const std::string& list) {
+  return words_from("<unk>\n<s>\n</s>\n" + list, "words", WordCutting::tokens);
+}
+Texts texts_of(const std::vector<Choice>& choices) {
+  Texts texts;
+  for (const Choice& choice : choices) texts.push_back(choice.text);
+  return texts;
+}
+
+TEST(Choices, AreTheDifferentWordsWhetherTheyAreKnownOrNot) {
+  const auto vocabulary = words("the\nsat\n");
+  const Sample sample = sample_of({"The cat, the dog sat; the cat", "XXXXX"});
+  EncodedSample encoded{.inputs = {{.words = vocabulary->encode(sample.inputs[0].text)}, {}}};
+  const std::vector<Choice> choices = mark_choices(*vocabulary, sample, encoded);
+  EXPECT_EQ(texts_of(choices), (Texts{"The", "cat", ",", "the", "dog", "sat", ";"}));
+  EXPECT_EQ(encoded.inputs[0].marks, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 3, 1}));
+  EXPECT_EQ(choices[4].begin, 13);
+  EXPECT_EQ(choices[4].end, 16);
+  EXPECT_EQ(choices_of(encoded).ends, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(choices_of(encoded).words[3], vocabulary->encode("the")[0]);
+}
+
+TEST(Choices, GivenOnesMayHaveSeveralWordsAndNeedNotOccur) {
+  const auto vocabulary = words("new\nyork\n");
+  Sample sample = sample_of({"in New York, new in York", "XXXXX"}, {"New York"});
+  sample.choices = {"York", "New York", "Rome"};
+  EncodedSample encoded{.inputs = {{.words = vocabulary->encode(sample.inputs[0].text)}, {}}};
+  const std::vector<Choice> choices = mark_choices(*vocabulary, sample, encoded);
+  EXPECT_EQ(encoded.inputs[0].marks, (std::vector<std::int32_t>{-1, 1, 1, -1, -1, -1, 0}));
+  EXPECT_EQ(encoded.choices.ends, (std::vector<std::int32_t>{1, 3, 4}));
+  EXPECT_EQ(choices[1].begin, 3);
+  EXPECT_EQ(choices[1].end, 11);
+  EXPECT_EQ(choices[2].begin, -1);
+  EXPECT_EQ(choice_number(choices, sample), 1);
+  sample.outputs = {"Paris"};
+  EXPECT_EQ(message_of([&] { choice_number(choices, sample); }), "the answer Paris is none of the choices");
+}
+
+class ReadingTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    write_labelled_corpus({.folder = folder_->path(), .columns = {"document", "question"}, .valid = 0.1, .test = 0.1},
+                          generate_stories(600, 1));
+    train_model(plan_training({{"model", "aoa", ""},
+                               {"data", file("train.tsv"), ""},
+                               {"valid", file("valid.tsv"), ""},
+                               {"output", file("model"), ""},
+                               {"embedding", "16", ""},
+                               {"hidden", "12", ""},
+                               {"learning-rate", "0.02", ""},
+                               {"steps", "150", ""},
+                               {"validate-every", "75u", ""},
+                               {"threads", "1", ""},
+                               {"shards", "2", ""}}),
+                false, [](const std::string&) {});
+  }
+  static void TearDownTestSuite() { delete folder_; }
+  static std::string file(const std::string& name) { return (folder_->path() / name).string(); }
+  static Runner runner() {
+    return {{folder_->path() / "model"}, 1, [](const std::string& line) { ADD_FAILURE() << line; }};
+  }
+
+  static TemporaryFolder* folder_;
+};
+TemporaryFolder* ReadingTest::folder_ = nullptr;
+
+TEST_F(ReadingTest, AnswersAreWordsOfTheDocumentWithTheirPlaces) {
+  const TestSet test = read_test_set(job_named("reading"), {.files = {file("test.tsv")}}, file("test.gold.jsonl"));
+  Runner reader = runner();
+  RunOptions options;
+  options.search.options.best = 1000;
+  const auto results = reader.run(test.samples, options);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string& document = test.samples[i].inputs[0].text;
+    double sum = 0;
+    for (const Result& result : results[i]) {
+      sum += result.score;
+      ASSERT_GE(result.begin, 0);
+      EXPECT_EQ(
+          document.substr(static_cast<std::size_t>(result.begin), static_cast<std::size_t>(result.end - result.begin)),
+          result.text);
+    }
+    EXPECT_NEAR(sum, 1, 1e-4);
+  }
+  const Quality quality = measure_quality(reader, test);
+  EXPECT_GT(quality.metrics.front().second, 20);  // a word of a story at random: 4
+  ASSERT_TRUE(quality.gold);
+  EXPECT_GT(quality.gold->share, quality.gold->uniform);
+}
+
+TEST_F(ReadingTest, GivenChoicesAreAllThereIs) {
+  Sample sample = sample_of({"linda took the lamp to the barn .", "the lamp is in the _ ."});
+  sample.choices = {"barn", "lamp", "tower"};
+  RunOptions options;
+  options.search.options.best = 10;
+  Runner reader = runner();
+  const std::vector<Sample> samples{sample};
+  const auto results = reader.run(samples, options);
+  ASSERT_EQ(results[0].size(), 3U);
+  EXPECT_EQ(results[0][2].text, "tower");
+  EXPECT_EQ(results[0][2].begin, -1);
+  sample.outputs = {"barn"};
+  const std::vector<Sample> answered{sample};
+  EXPECT_LT(reader.score(answered)[0].log_probability, 0);
+}
+
+TEST_F(ReadingTest, FaultsOfQuestionsAreSaid) {
+  Runner reader = runner();
+  const auto message = [&](Sample sample) {
+    const std::vector<Sample> samples{std::move(sample)};
+    return message_of([&] { runner().run(samples); });
+  };
+  EXPECT_EQ(message(sample_of({"a b", "no blank"})), "[answer] line 1: the question has no blank, such as XXXXX");
+  EXPECT_EQ(message(sample_of({"a b", "_ or _"})), "[answer] line 1: the question has several blanks");
+  Sample twice = sample_of({"a b", "_"});
+  twice.choices = {"a", "a"};
+  EXPECT_EQ(message(twice), "[answer] line 1: the choice a is given twice");
+  const std::vector<Sample> wrong{sample_of({"a b", "_"}, {"c"})};
+  EXPECT_EQ(message_of([&] { reader.score(wrong); }), "the answer c does not occur in the text");
+  const std::vector<Sample> empty{sample_of({"", "_"})};
+  EXPECT_EQ(reader.run(empty)[0][0].text, "");
+  EXPECT_EQ(message_of([&] { reader.explain(empty); }), "[explain] there is nothing to choose from: document is empty");
+}
+
+TEST_F(ReadingTest, ATraceHasTheDocumentAndBothDirectionsOfThePairs) {
+  Runner reader = runner();
+  const std::vector<Sample> samples{sample_of({"linda took the lamp to the barn .", "the lamp is in the XXXXX ."})};
+  ExplainOptions options;
+  options.attentions = options.trust = true;
+  const Trace trace = reader.explain(samples, options).front();
+  EXPECT_EQ(trace.rows, "answer");
+  EXPECT_EQ(trace.columns, "document");
+  EXPECT_EQ(trace.alignment.shape(), (Shape{1, 9}));
+  ASSERT_EQ(trace.attentions.size(), 3U);
+  EXPECT_EQ(trace.attentions[1].rows, "question");
+  EXPECT_EQ(trace.attentions[2].columns, "question");
+  EXPECT_EQ(trace.choices.size(), 7U);
+  EXPECT_EQ(trace.trust.size(), 1U);
+}
+
+}  // namespace
+}  // namespace heed::test
