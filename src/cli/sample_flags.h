@@ -13,10 +13,10 @@ namespace heed::cli {
 
 // Which samples a command reads: tables, or a file of lines for each of the job's sides.
 struct SampleFlags {
-  std::string data, format, columns;
+  std::string data, format, columns, images;
   std::map<std::string, std::string> lines;  // by the side's name
 
-  // --data, --format and --columns.
+  // --data, --format, --columns and --images.
   void add_tables(CLI::App& command);
   // A flag for every side of every job, "--" + prefix + name. Without a prefix -s is the default job's first input and
   // -t its output.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/data/archive.h"
 
 namespace heed {
 namespace {
@@ -53,7 +53,8 @@ Value read_value(Kind kind, const std::string& text_or_path) { return decoded(ki
 
 Value open_value(Kind kind, const std::string& text_or_path) {
   if (is_text(kind)) return {.text = text_or_path};
-  return {.text = text_or_path, .bytes = std::make_shared<const std::string>(read_file(text_or_path, kLargestFile))};
+  return {.text = text_or_path,
+          .bytes = std::make_shared<const std::string>(read_file_or_member(text_or_path, kLargestFile))};
 }
 
 Value decoded(Kind kind, const Value& value) {

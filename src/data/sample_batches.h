@@ -18,8 +18,11 @@ struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
   Tensor features = {};                  // [length, width]
+  bool whole = false;                    // an image, whose size the model chose: limits of length are not about it
 
   Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
+  // What limits of length count.
+  Index limited_length() const { return whole ? 1 : length(); }
 };
 
 // A sample as numbers.

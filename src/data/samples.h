@@ -26,6 +26,9 @@ struct SampleFiles {
   std::string format = {};                // one of sample_format_names(); empty: seen from the first file
   std::vector<std::string> columns = {};  // names in the order of the file, "-" for one that nobody wants; empty: those
                                           // of its header, else those of the job
+  // Folders and tars in which the files that a column of images or sounds names are looked for, in order; empty: the
+  // folder of the file that names them.
+  std::vector<std::string> roots = {};
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
   std::vector<std::string> alignments = {};
 };

@@ -77,12 +77,13 @@ SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const
 
 std::size_t batch_length(const EncodedSample& sample) {
   std::size_t longest = sample.output.size();
-  for (const EncodedInput& input : sample.inputs) longest = std::max(longest, static_cast<std::size_t>(input.length()));
+  for (const EncodedInput& input : sample.inputs)
+    longest = std::max(longest, static_cast<std::size_t>(input.limited_length()));
   return longest + 1;
 }
 
 bool cut_input(EncodedInput& input, Index longest) {
-  if (input.length() <= longest) return false;
+  if (input.limited_length() <= longest) return false;
   if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
   if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
   while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
