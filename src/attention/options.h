@@ -32,6 +32,7 @@ struct AttentionOptions {
   double temperature = 1;    // sharpened: softmax(e / temperature)
   Index top_k = 0;           // sharpened: keep this many, 0: all
   double soft_mixing = 0.5;  // hard: how often a batch uses the weights instead of a sample
+  bool expected = false;     // hard: when running, all positions by their weights instead of the most probable one
 
   template <class Visitor>
   void visit(Visitor&& field) {
@@ -55,6 +56,7 @@ struct AttentionOptions {
     field("temperature", temperature, "divides the scores (sharpened)");
     field("top-k", top_k, "keep the k largest scores (sharpened; 0: all)");
     field("soft-mixing", soft_mixing, "how often hard attention uses the weights themselves");
+    field("expected", expected, "hard attention reads all positions by their weights when running, not the best alone");
   }
 };
 

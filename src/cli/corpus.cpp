@@ -15,6 +15,7 @@
 #include "heed/data/corpora/inference.h"
 #include "heed/data/corpora/labelled_corpus.h"
 #include "heed/data/corpora/reviews.h"
+#include "heed/data/corpora/scenes.h"
 #include "heed/data/corpora/stories.h"
 
 namespace heed::cli {
@@ -112,6 +113,19 @@ void write_labelled(const CorpusCommand& options, std::vector<std::string> colum
              "test.gold.jsonl says what decides");
 }
 
+void make_scenes(const CorpusCommand& options) {
+  const CorpusOptions& corpus = options.corpus;
+  const ScenesCounts counts = write_scenes({.folder = corpus.folder,
+                                            .scenes = options.pairs,
+                                            .valid = corpus.valid,
+                                            .test = corpus.test,
+                                            .seed = corpus.seed,
+                                            .force = corpus.force});
+  fmt::print("{} scenes for training, {} for validation, {} for the test\nWritten to {}, valid.tsv and test.tsv; {}\n",
+             counts.train, counts.valid, counts.test, (corpus.folder / "train.tsv").string(),
+             "test.boxes.jsonl says where the things are");
+}
+
 void make_gettext(CorpusCommand& options) {
   if (options.paths.empty()) options.paths = {"/usr/share/locale"};
   options.corpus.target = options.language;
@@ -198,6 +212,7 @@ void add_corpus(CLI::App& app) {
       "  heed corpus headlines data/headlines\n"
       "  heed corpus reviews data/reviews\n"
       "  heed corpus inference data/inference\n"
+      "  heed corpus scenes data/scenes\n"
       "  heed corpus gettext data/de --language de\n"
       "  heed corpus debian data/debian --language fr\n"
       "More about one:  heed corpus grammar --help");
@@ -228,6 +243,22 @@ void add_corpus(CLI::App& app) {
       "  heed corpus headlines data/headlines\n"
       "  heed corpus headlines data/large --texts 100000 --seed 7");
   headlines_command->callback([headlines] { make_headlines(*headlines); });
+
+  const auto scenes = std::make_shared<CorpusCommand>();
+  scenes->pairs = ScenesOptions().scenes;
+  CLI::App* const scenes_command = command->add_subcommand(
+      "scenes", "Drawn pictures with captions, and the box of every thing that they name; needs no files");
+  add_common(*scenes_command, scenes);
+  scenes_command->add_option("--scenes", scenes->pairs, "Number of pictures in all parts together")
+      ->capture_default_str();
+  scenes_command->footer(
+      "Lines are image<TAB>caption, the captions of an image one below the other. test.boxes.jsonl has a line\n"
+      "for each image of test.tsv: the nouns of its first caption, counted from 0, with left, top, right and\n"
+      "bottom of the thing as fractions of the picture.\n\n"
+      "Examples:\n"
+      "  heed corpus scenes data/scenes\n"
+      "  heed corpus scenes data/large --scenes 20000 --seed 7");
+  scenes_command->callback([scenes] { make_scenes(*scenes); });
 
   const auto reviews = std::make_shared<CorpusCommand>();
   CLI::App* const reviews_command = command->add_subcommand(

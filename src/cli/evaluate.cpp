@@ -22,7 +22,7 @@ namespace {
 struct EvaluateOptions {
   TextEvaluationOptions texts;
   SampleFlags samples;
-  std::string figure, tokens = "13a", smoothing = "exp", confusion;
+  std::string figure, tokens = "13a", smoothing = "exp", confusion, results;
   bool json = false, count_unknown = false;
 };
 
@@ -44,9 +44,11 @@ void evaluate_data(const EvaluateOptions& options) {
                         .draws = texts.draws,
                         .confusion = !options.confusion.empty(),
                         .significance = texts.significance,
+                        .results = !options.results.empty(),
                         .run = texts.run,
                         .threads = texts.threads},
                        warn);
+  if (!options.results.empty()) write_output(options.results, evaluation.models.front().results);
   if (!options.confusion.empty()) {
     const std::string drawing = evaluation.draw_confusion();
     write_output(options.confusion, ending == ".png" ? draw_png(drawing) : drawing);
@@ -139,6 +141,10 @@ void add_evaluate(CLI::App& app) {
       ->check(CLI::IsMember({0, 1}))
       ->capture_default_str();
   options->samples.add_tables(*command);
+  command->add_option(
+      "--results", options->results,
+      "Write the outputs for --data into this file, in the form of the field's own tool (captions: COCO's "
+      "JSON)");
   command->add_option("--confusion", options->confusion,
                       "Draw which labels of --data are taken for which into this file (.svg or .png)");
   command

@@ -10,7 +10,7 @@
 #include "heed/base/threads.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/length_flags.h"
-#include "heed/data/text_file.h"
+#include "heed/cli/run_inputs.h"
 #include "heed/explain/terminal.h"
 #include "heed/jobs/runner.h"
 
@@ -48,52 +48,6 @@ class Output {
   std::FILE* file_;
 };
 
-// What the inputs of a run come from, line by line: typed texts, files of lines, or, of images and sounds, files.
-class Inputs {
- public:
-  Inputs(std::vector<std::string> words, const Job& job) : words_(std::move(words)), job_(job) {
-    if (words_.empty()) words_.emplace_back("-");
-  }
-  bool next(std::string& line) {
-    for (;;) {
-      if (reader_ && reader_->next(line)) return count();
-      reader_.reset();
-      if (at_ == words_.size()) return false;
-      const std::string word = words_[at_++];
-      if (word != "-" && (!is_text(job_.inputs.front().kind) || is_typed(word))) {
-        line = word;
-        return count();
-      }
-      require(word == "-" || exists(word), "{}: there is no such file; a text of one word is read from standard input",
-              word);
-      reader_.emplace(word);
-    }
-  }
-  Index number() const { return number_; }
-  bool are_typed_now() const { return words_.size() == 1 && words_.front() == "-" && ::isatty(STDIN_FILENO) == 1; }
-  bool are_files() const { return words_.front() != "-" && !is_typed(words_.front()); }
-
- private:
-  // A text has white space in it; anything else is the name of a file, also if it is misspelt.
-  static bool is_typed(const std::string& word) {
-    return word.find_first_of(" \t") != std::string::npos && !exists(word);
-  }
-  static bool exists(const std::string& word) {
-    std::error_code ignored;
-    return std::filesystem::exists(word, ignored);
-  }
-  bool count() {
-    ++number_;
-    return true;
-  }
-
-  std::vector<std::string> words_;
-  const Job& job_;
-  std::optional<LineReader> reader_;
-  std::size_t at_ = 0;
-  Index number_ = 0;
-};
-
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -126,7 +80,7 @@ Sample sample_of_line(const Job& job, const std::string& line, Index number, std
     cells.pop_back();
   }
   Sample sample{.choices = std::move(choices)};
-  for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(read_value(job.inputs[i].kind, cells[i]));
+  for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(open_value(job.inputs[i].kind, cells[i]));
   return sample;
 }
 
@@ -216,12 +170,14 @@ void run(RunCommand command, const Job* expected) {
   const Job& job = runner.job();
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
-  Inputs inputs(command.words, job);
+  RunInputs inputs(command.words, job);
   Output output(command.output);
   const bool watched = ::isatty(STDERR_FILENO) == 1 && (command.output != "-" || ::isatty(STDOUT_FILENO) == 0);
   if (!inputs.are_typed_now() && (watched || inputs.are_files()))
     progress.emplace(ProgressTask{.title = job.verb, .unit = "inputs"});
-  const Index chunk = command.chunk > 0 ? command.chunk : inputs.are_typed_now() ? 1 : 1000;
+  // Images and sounds take more room than texts.
+  const Index usual = inputs.are_typed_now() ? 1 : is_text(job.inputs.front().kind) ? 1000 : 64;
+  const Index chunk = command.chunk > 0 ? command.chunk : usual;
 
   std::vector<Sample> samples;
   for (bool more = true; more;) {
@@ -239,8 +195,10 @@ void run(RunCommand command, const Job* expected) {
         output.write(json_of(job, samples[i], results[i], command.n_best));
         continue;
       }
-      for (const Result& result : results[i])
+      for (const Result& result : results[i]) {
+        if (inputs.need_names()) output.write(samples[i].inputs.front().text + "\t");
         output.write(written(command, job, first + static_cast<Index>(i), result));
+      }
     }
     output.flush();
     if (progress) progress->update(inputs.number());
@@ -252,7 +210,8 @@ std::string input_help(const Job* job) {
     return "A model folder, then texts, files with one text per line, or files of images and sounds (default: standard "
            "input)";
   if (!is_text(job->inputs.front().kind))
-    return fmt::format("A model folder, then files of kind {}", name_of(job->inputs.front().kind));
+    return fmt::format("A model folder, then files of kind {0}, folders of them, or lists of them (.txt)",
+                       name_of(job->inputs.front().kind));
   std::vector<std::string> names;
   for (const JobSide& side : job->inputs) names.push_back(side.name);
   return names.size() == 1
@@ -281,6 +240,11 @@ void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& opti
 }
 
 std::string examples_of(const Job& job) {
+  if (!is_text(job.inputs.front().kind))
+    return fmt::format(
+        "Examples:\n  heed {0} my-model one-file another\n  heed {0} my-model folder/ list.txt --output outputs\n"
+        "  heed {0} my-model folder/ --n-best 3 --json",
+        job.verb);
   const std::string line = fmt::format("{}", fmt::join(job.example, "\\t"));
   std::string text = "Examples:\n";
   if (!job.example.empty()) text += fmt::format("  printf '{}\\n' | heed {} my-model\n", line, job.verb);
@@ -320,7 +284,9 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
       ->capture_default_str();
   command->add_option("--batch", options->options.search.batch.samples, "Inputs worked on together")
       ->capture_default_str();
-  command->add_option("--chunk", options->chunk, "Inputs read before the work begins (0: 1000, or 1 if they are typed)")
+  command
+      ->add_option("--chunk", options->chunk,
+                   "Inputs read before the work begins (0: 1000, of images and sounds 64, of typed ones 1)")
       ->capture_default_str();
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->add_flag("--verify", options->verify, "Read the whole model first and compare it with its digests");

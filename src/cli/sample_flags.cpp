@@ -17,6 +17,8 @@ void SampleFlags::add_tables(CLI::App& command) {
       "--format", format,
       fmt::format("Format of --data: {} (default: seen from the file)", fmt::join(sample_format_names(), ", ")));
   command.add_option("--columns", columns, "Names of the columns of --data in order, separated by commas");
+  command.add_option("--images", images,
+                     "Folders or tars (packed or not) of the images or sounds that --data names, separated by commas");
   command.add_flag("--allow-bad-lines", allow_bad_lines,
                    "Go on with files of unequal length, or of which more than 5 % of the samples cannot be used");
 }
@@ -44,6 +46,7 @@ SampleFiles SampleFlags::files(const Job& job) const {
     files.files = parse_list(data);
     files.format = format;
     files.columns = parse_list(columns);
+    files.roots = parse_list(images);
     return files;
   }
   files.format = "lines";

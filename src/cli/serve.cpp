@@ -71,7 +71,7 @@ void run(const ServeOptions& options) {
   server.answer_time = milliseconds("--timeout", options.timeout);
   server.client_time = milliseconds("--client-timeout", options.client_timeout);
   server.idle_time = milliseconds("--idle-timeout", options.idle_timeout);
-  at_least_one("--max-body", server.longest_body);
+  require(server.longest_body >= 0, "--max-body: it must not be negative: {}", server.longest_body);
   at_least_one("--max-text", service.limits.text);
   at_least_one("--max-texts", service.limits.texts);
   at_least_one("--max-queue", service.batcher.queue);
@@ -124,7 +124,9 @@ void add_serve(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--max-body", server.longest_body,
-                   "Largest request body in bytes; a larger one is answered with 413")
+                   fmt::format("Largest request body in bytes; a larger one is answered with 413 (0: {}, or {} where a "
+                               "model reads images or sounds)",
+                               kLongestBody, kLongestFileBody))
       ->capture_default_str();
   command
       ->add_option("--max-text", service.limits.text, "Longest text in characters; a longer one is answered with 422")

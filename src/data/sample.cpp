@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/data/archive.h"
 
 namespace heed {
 namespace {
@@ -59,8 +59,9 @@ Value open_value(Kind kind, const std::string& text_or_path) {
   const auto reader = std::find_if(registry().begin(), registry().end(),
                                    [kind](const KindDecoder& decoder) { return decoder.kind == kind && decoder.read; });
   return {.text = text_or_path,
-          .bytes = std::make_shared<const std::string>(
-              reader != registry().end() ? reader->read(text_or_path) : read_file(text_or_path, kLargestFile))};
+          .bytes = std::make_shared<const std::string>(reader != registry().end()
+                                                           ? reader->read(text_or_path)
+                                                           : read_file_or_member(text_or_path, kLargestFile))};
 }
 
 Value decoded(Kind kind, const Value& value) {

@@ -55,7 +55,7 @@ struct RegisterKindDecoder {
 const std::vector<KindDecoder>& kind_decoders();
 // `name` leads messages and becomes the Value's text.
 Value decode_value(Kind kind, std::string_view bytes, const std::string& name);
-// A text as it stands; of other kinds the file of that path, decoded.
+// A text as it stands; of other kinds the file of that path, which may go through a tar (data/archive.h), decoded.
 Value read_value(Kind kind, const std::string& text_or_path);
 // The same, not decoded yet.
 Value open_value(Kind kind, const std::string& text_or_path);

@@ -32,6 +32,8 @@ std::size_t words_in(const std::vector<Index>& word_of) {
 }
 
 Index length_in_batch(const EncodedInput& input) { return input.length() + (input.features ? 0 : 1); }
+// The same as limits count it.
+Index counted_length(const EncodedInput& input) { return input.whole ? 1 : length_in_batch(input); }
 
 void cut(EncodedInput& input, Index longest) {
   if (input.features) {
@@ -290,7 +292,7 @@ class SampleBatches::Reader {
     Index longest_input = 0;
     for (const EncodedInput& input : sample.inputs) {
       if (input.length() == 0) return leave_out(SampleReport::kEmpty);
-      longest_input = std::max(longest_input, input.length());
+      longest_input = std::max(longest_input, input.limited_length());
     }
     if (sample.output.empty())
       return leave_out(options_.gives_label ? SampleReport::kUnlabelled : SampleReport::kEmpty);
@@ -303,7 +305,7 @@ class SampleBatches::Reader {
     if (longest_input > options_.longest) {
       report().add(kCut, read.place.text());
       for (EncodedInput& input : sample.inputs)
-        if (input.length() > options_.longest) cut(input, options_.longest);
+        if (input.limited_length() > options_.longest) cut(input, options_.longest);
       if (!sample.inputs[0].marks.empty() &&
           choices_of(sample).ends.size() <= static_cast<std::size_t>(sample.output[0]))
         return leave_out(kCutOff);
@@ -415,7 +417,7 @@ void SampleBatches::cut_batches() {
   Index longest = 0;  // of the last batch, of all inputs and outputs, with their ends
   for (const std::size_t i : order) {
     Index length = options_.gives_label ? 0 : static_cast<Index>(samples_[i].output.size()) + 1;
-    for (const EncodedInput& input : samples_[i].inputs) length = std::max(length, length_in_batch(input));
+    for (const EncodedInput& input : samples_[i].inputs) length = std::max(length, counted_length(input));
     const Index size = batches_.empty() ? 0 : static_cast<Index>(batches_.back().size());
     const bool full = (options_.batch_samples > 0 && size + 1 > options_.batch_samples) ||
                       (options_.batch_tokens > 0 && (size + 1) * std::max(longest, length) > options_.batch_tokens);

@@ -187,17 +187,27 @@ class Samples::Reader {
         if (const auto fault = fault_of_blank(question)) return "left out, " + *fault;
         sample.inputs.back().text = std::move(question.text);
       } else {
-        const std::filesystem::path folder = std::filesystem::path(given_.place.file).parent_path();
-        const std::string path = (folder / trimmed(record.cells[i][0])).string();
-        try {
-          sample.inputs.push_back(open_value(kind, path));
-        } catch (const Error&) {
-          record.detail = fmt::format(" ({})", path);
+        std::optional<Value> value = open_file(kind, std::string(trimmed(record.cells[i][0])));
+        if (!value) {
+          record.detail = fmt::format(" ({})", trimmed(record.cells[i][0]));
           return SampleReport::kUnreadable;
         }
+        sample.inputs.push_back(std::move(*value));
       }
     }
     return fault_of_choices(sample);
+  }
+
+  // Nothing if it is nowhere, or cannot be opened.
+  std::optional<Value> open_file(Kind kind, const std::string& name) const {
+    const std::string own = std::filesystem::path(given_.place.file).parent_path().string();
+    for (const std::string& root : files_.roots.empty() ? std::vector{own} : files_.roots) {
+      try {
+        return open_value(kind, (std::filesystem::path(root) / name).string());
+      } catch (const Error&) {  // it may be in the next one
+      }
+    }
+    return std::nullopt;
   }
 
   // The line of links of a sample of this set of files.

@@ -30,6 +30,9 @@ struct SampleFiles {
   // Otherwise files of lines that are of unequal length, and files of which too many samples cannot be used, are
   // Errors.
   bool allow_bad_lines = false;
+  // Folders and tars in which the files that a column of images or sounds names are looked for, in order; empty: the
+  // folder of the file that names them.
+  std::vector<std::string> roots = {};
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
   std::vector<std::string> alignments = {};
 };
@@ -72,8 +75,8 @@ struct SampleReport {
 //
 // Every column has something in it. Texts and labels are UTF-8, a text is one line (line ends inside it become blanks),
 // a label or choice is trimmed, a question has one blank, which is written as kBlank, and an answer is one of the
-// choices where these are given. A column of another kind holds a path, relative to the folder of its file; that file is
-// opened, not decoded.
+// choices where these are given. A column of another kind holds a path, relative to the folder of its file; that file
+// is opened, not decoded.
 class Samples {
  public:
   // `columns` in the order of a file without names.

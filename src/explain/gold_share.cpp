@@ -1,5 +1,6 @@
 #include "heed/explain/gold_share.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -39,6 +40,7 @@ GoldShare& GoldShare::operator+=(const GoldShare& other) {
   if (rows == 0) return *this;
   share = (share * own + other.share * more) / static_cast<double>(rows);
   uniform = (uniform * own + other.uniform * more) / static_cast<double>(rows);
+  hits = (hits * own + other.hits * more) / static_cast<double>(rows);
   return *this;
 }
 
@@ -53,21 +55,64 @@ GoldShare gold_share(const Trace& trace, const AlignmentLinks& gold) {
 
   std::map<Index, std::set<Index>> looked_at;  // by the word that looks
   for (const auto& [column, row] : gold.sure) looked_at[one_row ? 0 : row].insert(column);
-  std::map<Index, std::pair<double, double>> found;  // by the word that looks: weight on gold places, and all
+  struct Looks {
+    double on_gold = 0, all = 0;  // weight
+    double best = 0;              // the largest weight of a place,
+    bool hit = false;             // and whether that is a gold one
+  };
+  std::map<Index, Looks> found;  // by the word that looks
   for (Index i = 0; i < n; ++i) {
     const auto links = looked_at.find(rows.word[static_cast<std::size_t>(i)]);
     if (links == looked_at.end()) continue;
-    auto& [on_gold, all] = found[links->first];
+    Looks& looks = found[links->first];
     for (Index j = 0; j < m; ++j) {
       const auto weight = static_cast<double>(weights.data()[i * m + j]);
-      all += weight;
-      if (links->second.count(columns.word[static_cast<std::size_t>(j)]) > 0) on_gold += weight;
+      const bool gold_place = links->second.count(columns.word[static_cast<std::size_t>(j)]) > 0;
+      looks.all += weight;
+      if (gold_place) looks.on_gold += weight;
+      if (weight > looks.best) looks.best = weight, looks.hit = gold_place;
     }
   }
-  for (const auto& [row, sums] : found)
-    result += {.share = sums.second > 0 ? sums.first / sums.second : 0,
+  for (const auto& [row, looks] : found)
+    result += {.share = looks.all > 0 ? looks.on_gold / looks.all : 0,
                .uniform = static_cast<double>(looked_at[row].size()) / static_cast<double>(columns.count),
+               .hits = looks.hit ? 1.0 : 0.0,
                .rows = 1};
+  return result;
+}
+
+GoldShare box_share(const Trace& trace, const std::vector<GoldBox>& gold) {
+  GoldShare result;
+  if (!trace.alignment || trace.column_axis().kind != Kind::image) return result;
+  const TraceAxis& image = trace.column_axis();
+  const WordsOfTokens rows = words_of_tokens(trace.row_axis().text);
+  const Tensor weights = trace.alignment.contiguous();
+  const Index m = weights.size(1);
+  // The part of [place, place + 1) / count that lies in [low, high].
+  const auto inside = [](Index place, Index count, double low, double high) {
+    const double first = static_cast<double>(place), cells = static_cast<double>(count);
+    return std::max(0.0, std::min(high * cells, first + 1) - std::max(low * cells, first));
+  };
+  for (const GoldBox& box : gold)
+    for (std::size_t i = 0; i < rows.word.size(); ++i) {
+      if (rows.word[i] != box.word) continue;
+      const Real* row = weights.data() + static_cast<Index>(i) * m;
+      double in_box = 0, all = 0;
+      for (Index j = 0; j < m; ++j) {
+        const double part = inside(j / image.columns, image.rows, box.top, box.bottom) *
+                            inside(j % image.columns, image.columns, box.left, box.right);
+        in_box += part * static_cast<double>(row[j]);
+        all += static_cast<double>(row[j]);
+      }
+      const Index best = std::max_element(row, row + m) - row;
+      const double x = (static_cast<double>(best % image.columns) + 0.5) / static_cast<double>(image.columns);
+      const double y = (static_cast<double>(best / image.columns) + 0.5) / static_cast<double>(image.rows);
+      const bool hit = all > 0 && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+      result += {.share = all > 0 ? in_box / all : 0,
+                 .uniform = (box.right - box.left) * (box.bottom - box.top),
+                 .hits = hit ? 1.0 : 0.0,
+                 .rows = 1};
+    }
   return result;
 }
 

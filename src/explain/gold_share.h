@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "heed/data/gold_boxes.h"
 #include "heed/metrics/aer.h"
 #include "heed/trace/trace.h"
 
@@ -9,6 +12,7 @@ namespace heed {
 // A row that looks at nothing puts nothing there.
 struct GoldShare {
   double share = 0, uniform = 0;  // means over the rows
+  double hits = 0;                // rows whose largest weight lies there: the pointing game of Zhang et al. 2016
   Index rows = 0;
 
   GoldShare& operator+=(const GoldShare& other);
@@ -18,5 +22,9 @@ struct GoldShare {
 // word that looks, both from 0; of a label, or where there is but one row, with that. Words without links take no part.
 // Without an alignment there are no rows.
 GoldShare gold_share(const Trace& trace, const AlignmentLinks& gold);
+
+// Of words that name things in a picture: the weight inside the box, of a region that lies partly in it by the part of
+// its area; a hit is a largest weight whose region has its middle in the box. Uniform weights put the box's area there.
+GoldShare box_share(const Trace& trace, const std::vector<GoldBox>& gold);
 
 }  // namespace heed

@@ -77,7 +77,8 @@ SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const
 
 std::size_t batch_length(const EncodedSample& sample) {
   std::size_t longest = sample.output.size();
-  for (const EncodedInput& input : sample.inputs) longest = std::max(longest, static_cast<std::size_t>(input.length()));
+  for (const EncodedInput& input : sample.inputs)
+    longest = std::max(longest, static_cast<std::size_t>(input.limited_length()));
   return longest + 1;
 }
 
@@ -86,7 +87,7 @@ const std::vector<std::int32_t>& written_words(const EncodedInput& input) {
 }
 
 bool cut_input(EncodedInput& input, Index longest) {
-  if (input.length() <= longest) return false;
+  if (input.limited_length() <= longest) return false;
   if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
   if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
   if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));

@@ -131,6 +131,7 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
     return encoded;
   }
   encoded.features = sense_input(input, value).features;
+  encoded.whole = side.kind == Kind::image;
   return encoded;
 }
 

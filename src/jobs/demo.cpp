@@ -67,7 +67,7 @@ bool worth_drawing(const Job& job, const Sample& sample) {
     const std::size_t words = words_of_line(sample.inputs[i].text).size();
     const std::size_t most =
         job.inputs[i].kind == Kind::document ? kMostOfDocument : static_cast<std::size_t>(job.demo->most_words);
-    if (!sample.inputs[i].numbers && (words < kLeastWords || words > most)) return false;
+    if (is_text(job.inputs[i].kind) && (words < kLeastWords || words > most)) return false;
   }
   return true;
 }
@@ -113,7 +113,12 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   for (const auto& [metric, value] : quality.metrics)
     line += fmt::format("{}{} {:.1f}", metric == quality.metrics.front().first ? "" : ", ", metric->title, value);
   if (quality.alignment) line += fmt::format(", alignment error rate {:.3f}", quality.alignment->error_rate());
-  if (quality.gold)
+  if (quality.gold && quality.regions)
+    line += fmt::format(
+        ",\nfor each noun {:.2f} of the weight in the box of the thing and {:.2f} of the largest weights (uniform: "
+        "{:.2f})",
+        quality.gold->share, quality.gold->hits, quality.gold->uniform);
+  else if (quality.gold)
     line += fmt::format(", weight on the words that decide {:.2f} (uniform weights: {:.2f})", quality.gold->share,
                         quality.gold->uniform);
   print(line);

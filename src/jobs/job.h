@@ -75,6 +75,11 @@ struct Job {
   std::optional<JobDemo> demo = {};
   // What `heed evaluate --data` prints below its table; empty: nothing.
   std::function<std::string(std::span<const std::string> outputs, std::span<const Sample> samples)> report = {};
+  // What `heed evaluate --results` writes: the outputs for the samples of the files in the form that the field's own
+  // tool reads; empty: there is none.
+  std::function<std::string(std::span<const std::string> outputs, std::span<const Sample> samples,
+                            const SampleFiles& files)>
+      results = {};
   // A folder or a trace that names no job is of this one, and `heed demo` without a word shows it.
   bool is_default = false;
 

@@ -9,6 +9,7 @@
 #include "heed/base/spelling.h"
 #include "heed/data/eraser.h"
 #include "heed/data/text_file.h"
+#include "heed/explain/faithfulness.h"
 #include "heed/trace/merge.h"
 
 namespace heed {
@@ -77,6 +78,35 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   if (share.rows > 0) quality.gold = share;
 }
 
+// Where the model looks in an image while it reads the right outputs: entropy and movement, and the gold boxes.
+void measure_regions(Runner& runner, const TestSet& test, Quality& quality) {
+  const Job& job = runner.job();
+  if (job.inputs.front().kind != Kind::image || job.gives_label() || runner.attentions().empty()) return;
+  GoldShare share;
+  RegionLooks looks;
+  Index words = 0, moves = 0;
+  for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
+    const std::size_t count = std::min(kTracesAtOnce, test.samples.size() - first);
+    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count));
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      if (!traces[i].alignment) return;
+      if (!test.boxes.empty()) share += box_share(traces[i], test.boxes[first + i]);
+      const Tensor weights = without_end(traces[i]).alignment.contiguous();
+      const Index n = weights.size(0), m = weights.size(1);
+      for (const double entropy : row_entropies(weights)) looks.entropy += entropy;
+      looks.uniform += static_cast<double>(n) * std::log(static_cast<double>(m));
+      for (Index k = 0; k < (n - 1) * m; ++k)
+        looks.movement += std::abs(static_cast<double>(weights.data()[k + m] - weights.data()[k])) / 2;
+      words += n, moves += n - 1;
+    }
+  }
+  looks.entropy /= static_cast<double>(std::max<Index>(words, 1));
+  looks.uniform /= static_cast<double>(std::max<Index>(words, 1));
+  looks.movement /= static_cast<double>(std::max<Index>(moves, 1));
+  quality.regions = looks;
+  if (share.rows > 0) quality.gold = share;
+}
+
 // ERASER's evidences as links of a label: words of the first input, all that are named together.
 std::vector<AlignmentLinks> gold_words(const Job& job, const std::string& file) {
   require(job.chooses(), "{}: evidences are about what is chosen, and {} writes", file, job.name);
@@ -127,6 +157,11 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
     require(lines == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, lines,
             test.samples.size());
   };
+  if (gold.ends_with(".jsonl") && job.inputs.front().kind == Kind::image) {
+    test.boxes = read_gold_boxes(gold);
+    require_as_many(test.boxes.size());
+    return test;
+  }
   if (gold.ends_with(".jsonl")) {
     test.gold = gold_words(job, gold);
     require_as_many(test.gold.size());
@@ -168,6 +203,7 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
   quality.cross_entropy = -log_probability / static_cast<double>(words);
   measure_alignments(runner, test, quality);
   measure_gold(runner, test, quality);
+  measure_regions(runner, test, quality);
   return quality;
 }
 

@@ -14,28 +14,38 @@ namespace heed {
 // Samples with the right outputs, and the right word alignments if they are known: of labels the words that decide.
 struct TestSet {
   std::vector<Sample> samples;
-  std::vector<Samples::Place> places = {};  // of each sample; empty where they come from no file
-  std::vector<AlignmentLinks> gold;         // as gold_share reads them; empty: not known
-  std::string report = {};                  // what was left out; empty if nothing was
+  std::vector<Samples::Place> places = {};       // of each sample; empty where they come from no file
+  std::vector<AlignmentLinks> gold;              // as gold_share reads them; empty: not known
+  std::vector<std::vector<GoldBox>> boxes = {};  // of the things that are named, in a picture; empty: not known
+  std::string report = {};                       // what was left out; empty if nothing was
 };
 
-// `gold` (Pharaoh's form, counted from 0, or ERASER's lines in a file that ends with .jsonl) may be empty. Files of
-// unequal length, or without a usable sample, are an Error.
+// `gold` (Pharaoh's form, counted from 0; of a job that gives labels ERASER's lines, of one that reads images boxes of
+// words, in a file that ends with .jsonl) may be empty. Files of unequal length, or without a usable sample, are an
+// Error.
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
 
 // What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
 // wrong and is left out of the cross-entropy.
 enum class UnknownLabels { refuse, count };
 
+// How a model that reads an image looks at its regions, over the words of the right outputs.
+struct RegionLooks {
+  double entropy = 0, uniform = 0;  // of a word's weights, in nats; and that of uniform ones
+  double movement = 0;              // from one word to the next: the mean total variation, 0..1
+};
+
 struct Quality {
   std::vector<Result> outputs;                            // the best of each sample
   std::vector<std::pair<const Metric*, double>> metrics;  // of the job, in its order
   double cross_entropy = 0;                               // nats per piece of the right outputs, or per label
   std::optional<AlignmentCounts> alignment;               // with gold alignments, of words by a model with attention
-  std::optional<GoldShare> gold;                          // weight on the words of the gold alignments, or that decide
-  std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
-  double samples_per_second = 0;  // of running
-  Index unknown_labels = 0;       // samples whose right label the model does not know
+  // Weight on the words of the gold alignments, or that decide; of images: in the gold boxes.
+  std::optional<GoldShare> gold;
+  std::optional<RegionLooks> regions;  // of images
+  std::optional<double> entropy;       // of a model that looks at a text: mean over the right outputs' words, in nats
+  double samples_per_second = 0;       // of running
+  Index unknown_labels = 0;            // samples whose right label the model does not know
 };
 
 // Alignments are measured where the model reads the right outputs, since gold alignments are about these.

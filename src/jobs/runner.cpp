@@ -85,7 +85,7 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
     return false;
   };
   const auto check_length = [&](EncodedInput& input) {
-    const Index length = input.length();
+    const Index length = input.limited_length();
     const char* const what = input.features ? "frames or regions" : "pieces";
     require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} {}; {} are allowed",
             job().verb, length, what, limits.longest);

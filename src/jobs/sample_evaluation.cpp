@@ -21,6 +21,7 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   const Job& job = runner.job();
   require(!options.confusion || job.gives_label(), "[evaluate] --confusion is about labels; {} gives {} ({})", folder,
           job.output.name, name_of(job.output.kind));
+  require(!options.results || job.results, "[evaluate] --results: {} has no such form", job.name);
   const TestSet test = read_test_set(job, options.files(job), options.gold);
   if (!test.report.empty()) warn(test.report);
   EvaluatedSamples model{
@@ -39,6 +40,7 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
     if (options.draws > 0) each.interval = bootstrap_interval(each.score, outputs.size(), options.draws);
   }
   if (job.report) model.report = job.report(outputs, test.samples);
+  if (options.results) model.results = job.results(outputs, test.samples, options.files(job));
   if (job.gives_label()) model.labels = label_pairs(outputs, test.samples);
   return model;
 }
@@ -67,6 +69,12 @@ std::vector<Number> numbers_of(const Quality& quality) {
   if (quality.gold) {
     numbers.push_back({"gold share", "gold_share", quality.gold->share, 3});
     numbers.push_back({"if uniform", "uniform_gold_share", quality.gold->uniform, 3});
+    if (quality.regions) numbers.push_back({"pointing", "pointing", quality.gold->hits, 3});
+  }
+  if (quality.regions) {
+    numbers.push_back({"entropy", "attention_entropy", quality.regions->entropy, 3});
+    numbers.push_back({"of uniform", "uniform_entropy", quality.regions->uniform, 3});
+    numbers.push_back({"movement", "attention_movement", quality.regions->movement, 3});
   }
   if (quality.entropy) numbers.push_back({"entropy", "attention_entropy", *quality.entropy, 3});
   numbers.push_back({"samples/s", "samples_per_second", quality.samples_per_second, 1});
@@ -89,6 +97,8 @@ SampleEvaluation evaluate_samples(const SampleEvaluationOptions& options, const 
   require(!options.significance || (options.models.size() > 1 && options.draws > 0),
           "[evaluate] --significance compares at least two models, by at least one of --draws");
   require(!options.confusion || options.models.size() == 1, "[evaluate] --confusion draws one model, not {}",
+          options.models.size());
+  require(!options.results || options.models.size() == 1, "[evaluate] --results are those of one model, not {}",
           options.models.size());
   SampleEvaluation evaluation{{}, options.draws};
   for (const std::string& folder : options.models) {

@@ -19,6 +19,7 @@ struct SampleEvaluationOptions {
   Index draws = 1000;         // of the intervals and of the test; 0: no intervals
   bool confusion = false;     // it will be drawn: the only model gives labels
   bool significance = false;  // each model is tested against the first
+  bool results = false;       // the outputs of the only model are wanted as Job::results writes them
   RunOptions run = {};
   int threads = 0;
 };
@@ -37,6 +38,7 @@ struct EvaluatedSamples {
   std::vector<Resampled> resampled;  // metrics that have intervals
   std::string report;                // of the job; may be empty
   LabelPairs labels;                 // of a job that gives labels
+  std::string results = {};          // where they were asked for
 };
 
 struct SampleEvaluation {

@@ -102,7 +102,9 @@ void require_files(const Training::FilesOfOption& given) {
   for (const std::string& file : given.files) {
     if (file == "-") continue;
     std::error_code ignored;
-    require(std::filesystem::exists(file, ignored), "--{}: there is no file {}", option, file);
+    // What follows a # says which part of a file is meant (data/caption_files.cpp).
+    require(std::filesystem::exists(file, ignored) || std::filesystem::exists(file.substr(0, file.rfind('#')), ignored),
+            "--{}: there is no file {}", option, file);
     require(!std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option, file);
   }
 }
@@ -147,6 +149,10 @@ void Training::visit(Fields& field) {
             .c_str());
   field("columns", columns,
         "names of their columns in order, separated by commas (default: the header's, or the job's)");
+  if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return side.side->kind == Kind::image; }))
+    field("images", images,
+          "folders or tars (packed or not) of the images that the files name, separated by commas (default: the files' "
+          "folder)");
   for (Side& side : sides)
     field(side.side->name.c_str(), side.files,
           fmt::format("file of {}, one per line, instead of --data; several files are separated by commas",
@@ -237,6 +243,7 @@ SampleFiles files_of(const Training& training, const std::string& tables, std::s
     files.files = parse_list(tables);
     files.format = training.format;
     files.columns = parse_list(training.columns);
+    files.roots = parse_list(training.images);
     return files;
   }
   files.format = "lines";

@@ -20,12 +20,6 @@ void check_sentences(const Source& sentences) {
           sentences.lengths.shape());
 }
 
-// 1 for the real words of the batch, 0 for padding: [batch, longest].
-Tensor real_places(const Source& sentences) {
-  const Mask mask = padding_mask(sentences.lengths.contiguous(), sentences.longest());
-  return as_numbers(mask, mask.shape());
-}
-
 // The words that follow: [y1 .. yn, end] of [begin, y1 .. yn]; the unknown word in the padding.
 Ids following(const Source& previous) {
   Ids next(previous.words.shape(), kUnknown);
@@ -72,6 +66,11 @@ Ids real_words(const Source& sentences) {
 }
 
 Ids real_words_by_time(const Source& sentences) { return real_words(sentences).transpose(0, 1).contiguous(); }
+
+Tensor real_places(const Source& sentences) {
+  const Mask mask = padding_mask(sentences.lengths.contiguous(), sentences.longest());
+  return as_numbers(mask, mask.shape());
+}
 
 Var dropped(const Var& x, double rate, Random* random) {
   return random && rate > 0 ? dropout(x, rate, random->next()) : x;

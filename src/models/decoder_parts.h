@@ -17,6 +17,8 @@ namespace heed {
 Ids real_words(const Source& sentences);
 // The same, [longest, batch]: the words of a step are neighbours.
 Ids real_words_by_time(const Source& sentences);
+// 1 for the real words of the batch, 0 for padding: [batch, longest].
+Tensor real_places(const Source& sentences);
 
 // Dropout in training, when there are random numbers.
 Var dropped(const Var& x, double rate, Random* random);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/serve/body-inl.h"
+#include "heed/serve/multipart.h"
 
 namespace heed {
 namespace {
@@ -33,6 +34,23 @@ void read_attentions(const Members& members, ExplainRequest& result) {
   result.attentions = !wanted->empty();
 }
 
+// A name that comes several times has several values.
+VerbRequest form_request(const HttpRequest& request) {
+  VerbRequest result;
+  for (const FormPart& part : multipart_form(request)) {
+    if (part.name.empty()) refuse(400, "a part of the form has no name");
+    if (part.name == "model" && !part.is_file) {
+      result.model = part.body;
+      continue;
+    }
+    const auto known = std::find_if(result.inputs.begin(), result.inputs.end(),
+                                    [&](const SentInput& input) { return input.name == part.name; });
+    SentInput& input = known != result.inputs.end() ? *known : result.inputs.emplace_back(SentInput{part.name, {}});
+    input.values.push_back({std::string(part.body), part.is_file});
+  }
+  return result;
+}
+
 }  // namespace
 
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits) {
@@ -59,6 +77,7 @@ ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& 
 }
 
 VerbRequest verb_request(const HttpRequest& request) {
+  if (is_multipart_form(request)) return form_request(request);
   const Json json = read_json(request.body);
   VerbRequest result;
   Members(json).read("model", result.model);

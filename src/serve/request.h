@@ -25,7 +25,8 @@ struct ExplainRequest {
 };
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits);
 
-// What is sent to the path of a job's verb: inputs by their names, each a value or a list of values.
+// What is sent to the path of a job's verb: inputs by their names, each a value or a list of values, as JSON or as a
+// form (multipart/form-data) whose files are images or sounds.
 struct VerbRequest {
   std::string model;  // empty: the first of the job
   std::vector<SentInput> inputs;

@@ -39,7 +39,9 @@ class Server::Listener {
         reloads_(io_),
         pause_(io_),
         service_(models, options_.service, options_.log),
-        sessions_{options_, service_} {}
+        sessions_{options_, service_} {
+    if (options_.longest_body == 0) options_.longest_body = service_.reads_files() ? kLongestFileBody : kLongestBody;
+  }
 
   // Loading takes long, so what can fail at once is tried before; clients are taken after.
   void listen(const tcp::endpoint& endpoint) {
@@ -153,7 +155,7 @@ class Server::Listener {
     for (Session* session : open) session->finish();
   }
 
-  const ServerOptions options_;
+  ServerOptions options_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   asio::signal_set signals_, reloads_;

@@ -11,10 +11,13 @@
 
 namespace heed {
 
+// Bytes of a request's body where nothing else is said, and where a model reads images or sounds.
+inline constexpr Index kLongestBody = 1 << 20, kLongestFileBody = 16 << 20;
+
 struct ServerOptions {
   std::string host = "127.0.0.1";                // a number; what is not loopback needs a token
   std::uint16_t port = 8080;                     // 0: one that is free
-  Index longest_body = 1 << 20;                  // bytes; 413 beyond
+  Index longest_body = 0;                        // bytes; 413 beyond. 0: one of the two below
   Index longest_header = 8 << 10;                // bytes; 431 beyond
   Index connections = 1024;                      // open at once; one more is told 503
   std::chrono::milliseconds answer_time{30000};  // from a whole request to its answer; 504 beyond

@@ -38,6 +38,15 @@ void Service::finish() {
   batcher_.finish();
 }
 
+bool Service::reads_files() const {
+  const auto reads = [](const ModelShelf::Model& model) {
+    const std::vector<JobSide>& inputs = model->bundle().job->inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [](const JobSide& side) { return !is_text(side.kind); });
+  };
+  const std::shared_ptr<const ModelShelf> shelf = models();
+  return std::any_of(shelf->models().begin(), shelf->models().end(), reads);
+}
+
 std::shared_ptr<const ModelShelf> Service::models() const {
   const std::lock_guard lock(models_mutex_);
   return models_;

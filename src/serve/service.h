@@ -45,6 +45,8 @@ class Service {
   // answered by the models of then. Takes as long as loading; one call at a time, from any thread.
   void reload();
 
+  // Whether one of the models reads images or sounds.
+  bool reads_files() const;
   ServerMetrics& metrics() { return metrics_; }
 
  private:

@@ -18,9 +18,13 @@ class AttentionGradients : public testing::TestWithParam<SystemVariant> {};
 
 TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
   const TinyModel tiny(GetParam());
-  const std::vector<std::int32_t> read{5, 3, 8, 5}, output{4, 7, 9, kEnd};
-  const auto n = static_cast<Index>(output.size()), m = static_cast<Index>(read.size()) + 1;
-  const Source source = sentences({{5, 3, 8, 5, kEnd}}), previous = sentences({{kBegin, 4, 7, 9}});
+  const std::vector<std::int32_t> output{4, 7, 9, kEnd};
+  const Source source = as_read_by(GetParam(), sentences({{5, 3, 8, 5, kEnd}}));
+  const Source previous = sentences({{kBegin, 4, 7, 9}});
+  const auto n = static_cast<Index>(output.size()), m = source.longest();
+  EncodedInput read{.words = {5, 3, 8, 5}};
+  if (source.features) read = {.features = source.features.reshape(Shape{m, source.features.size(2)})};
+  const Index places = read.length();  // all but the end of a text
   // ln p(y_t) with the weight of step t on token j changed by the factor 1 + by.
   const auto log_probability = [&](Index t, Index j, double by) {
     Tensor gates(Shape{1, n, m}, Real{1});
@@ -33,12 +37,11 @@ TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
     return static_cast<double>(
         log_probabilities_of(logits.reshape(Shape{n, vocabulary})).at({t, output[static_cast<std::size_t>(t)]}));
   };
-  const Tensor gradients =
-      writer_evidence(*tiny.model, {.words = read, .ends = {}, .features = {}}, output)->gradients();
-  ASSERT_EQ(gradients.shape(), (Shape{n, m - 1}));
+  const Tensor gradients = writer_evidence(*tiny.model, read, output)->gradients();
+  ASSERT_EQ(gradients.shape(), (Shape{n, places}));
   const double step = 1e-5;
   for (Index t = 0; t < n; ++t)
-    for (Index j = 0; j + 1 < m; ++j) {
+    for (Index j = 0; j < places; ++j) {
       const double difference = (log_probability(t, j, step) - log_probability(t, j, -step)) / (2 * step);
       EXPECT_NEAR(static_cast<double>(gradients.at({t, j})), std::abs(difference), 1e-8) << t << " " << j;
     }

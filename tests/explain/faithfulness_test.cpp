@@ -336,7 +336,7 @@ class EverySystemsGates : public testing::TestWithParam<SystemVariant> {};
 
 TEST_P(EverySystemsGates, OfOneChangeNothingAndOfNoughtDo) {
   const TinyModel tiny(GetParam());
-  const Source source = some_sources(), previous = some_previous();
+  const Source source = as_read_by(GetParam(), some_sources()), previous = some_previous();
   const Shape shape{source.batch(), previous.longest(), source.longest()};
   ForwardOptions plain, open, closed;
   plain.alignment = open.alignment = true;

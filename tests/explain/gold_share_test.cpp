@@ -25,6 +25,7 @@ TEST(GoldShare, OfALabelIsTheWeightOfTheWordsThatDecide) {
   const GoldShare bad = gold_share(labelled(), {{{1, 0}}, {}});
   EXPECT_NEAR(bad.share, 0.4, 1e-6);
   EXPECT_NEAR(bad.uniform, 1.0 / 3, 1e-6);
+  EXPECT_EQ(bad.hits, 1);
   EXPECT_EQ(bad.rows, 1);
   // A word between white space has the weight of all its tokens.
   EXPECT_NEAR(gold_share(labelled(), {{{0, 0}}, {}}).share, 0.3, 1e-6);
@@ -38,6 +39,25 @@ TEST(GoldShare, OfWordsIsTheMeanOverThoseWithLinks) {
   EXPECT_EQ(share.rows, 2);
   EXPECT_NEAR(share.share, (0.75 + 0.5) / 2, 1e-6);
   EXPECT_NEAR(share.uniform, 0.5, 1e-6);
+}
+
+// "a dog" over a grid of 2 × 2: the dog is in the lower right quarter and reaches half into the one left of it.
+TEST(GoldShare, OfABoxIsTheWeightInsideIt) {
+  Trace trace;
+  TraceAxis image{.name = "image", .kind = Kind::image, .rows = 2, .columns = 2};
+  TraceAxis caption{.name = "caption", .kind = Kind::text};
+  caption.text = text_of("a dog", {{"a", 0, 1, 0}, {"dog", 2, 5, 1}, {"</s>", 5, 5, -1}});
+  trace.axes = {image, caption};
+  trace.rows = "caption", trace.columns = "image";
+  trace.alignment = Tensor(Shape{3, 4}, {1, 0, 0, 0, 0, 0.25F, 0.25F, 0.5F, 0, 0, 0, 1});
+  const GoldShare dog = box_share(trace, {{1, 0.25, 0.5, 1, 1}});
+  EXPECT_EQ(dog.rows, 1);
+  EXPECT_NEAR(dog.share, 0.5 + 0.25 / 2, 1e-6);
+  EXPECT_NEAR(dog.uniform, 0.375, 1e-6);
+  EXPECT_EQ(dog.hits, 1);
+  const GoldShare missed = box_share(trace, {{0, 0.5, 0.5, 1, 1}});
+  EXPECT_EQ(missed.share, 0);
+  EXPECT_EQ(missed.hits, 0);
 }
 
 TEST(GoldShare, WithoutAnAlignmentHasNoRows) {

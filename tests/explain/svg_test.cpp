@@ -233,10 +233,10 @@ TEST(RegionsSvg, HaveTheImageOnceAndItsRegionsForEveryWord) {
   EXPECT_EQ(named(elements, "use").size(), 2U);
   const std::vector<XmlElement> regions = named(elements, "rect");
   ASSERT_EQ(regions.size(), 8U);
-  EXPECT_EQ(regions[0].attributes.at("fill-opacity"), "0.425");  // half of the densest
-  EXPECT_EQ(regions[1].attributes.at("fill-opacity"), "0.850");
-  EXPECT_EQ(regions[3].attributes.at("fill-opacity"), "0.000");
-  EXPECT_EQ(regions[4].attributes.at("fill-opacity"), "0.000");  // a row of nothing
+  EXPECT_EQ(regions[0].attributes.at("fill-opacity"), "0.425");  // half of the darkest
+  EXPECT_EQ(regions[1].attributes.at("fill-opacity"), "0.000");  // what was looked at most stays as it is
+  EXPECT_EQ(regions[3].attributes.at("fill-opacity"), "0.850");
+  EXPECT_EQ(regions[4].attributes.at("fill-opacity"), "0.850");  // a row of nothing
   EXPECT_EQ(tips(elements, "rect")[6], "row 2, column 1 → <b>: 0.000");
   EXPECT_EQ(message_of([] {
               draw_regions_svg({"", {"a"}, 2, 2, "", Tensor(Shape{1, 3}, Real{0})});

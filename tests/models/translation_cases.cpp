@@ -27,20 +27,34 @@ const std::vector<SystemVariant> kOptions{
     {"rnnsearch", {{"tied", "true"}}},
     {"rnnsearch", {{"copy", "true"}}},
     {"rnnsearch", {{"score", "coverage"}, {"fertility", "2"}, {"coverage-loss", "1"}}},
+    {"show-attend-tell", {{"attention", "none"}}},
+    {"show-attend-tell", {{"attention", "hard"}, {"expected", "true"}}},
+    {"show-attend-tell", {{"annotation", "3"}, {"gate", "false"}, {"tied", "false"}, {"places", "true"}}},
+    {"show-attend-tell", {{"doubly-stochastic", "0"}, {"coverage-loss", "1"}}},
 };
+
+// Systems that read one input and write words.
+std::vector<const System*> writers() {
+  std::vector<const System*> list;
+  for (const System& system : systems()) {
+    const Job& job = job_named(system.job);
+    if (job.inputs.size() == 1 && is_text(job.output.kind)) list.push_back(&system);
+  }
+  return list;
+}
 
 }  // namespace
 
 std::vector<SystemVariant> every_system() {
   std::vector<SystemVariant> list;
-  for (const System* system : systems_of(job_named("translation"))) list.push_back({system->name, {}});
+  for (const System* system : writers()) list.push_back({system->name, {}});
   return list;
 }
 
 std::vector<SystemVariant> every_variant() {
   std::vector<SystemVariant> list = every_system();
   list.insert(list.end(), kOptions.begin(), kOptions.end());
-  for (const System* system : systems_of(job_named("translation")))
+  for (const System* system : writers())
     if (has_field(*system, "score")) add_parts(system->name, list);
   return list;
 }
@@ -72,6 +86,16 @@ Source sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32
     std::copy(words[b].begin(), words[b].end(), result.words.data() + static_cast<Index>(b) * width);
     result.lengths.data()[b] = static_cast<std::int32_t>(words[b].size());
   }
+  return result;
+}
+
+Source as_read_by(const SystemVariant& variant, const Source& words) {
+  if (is_text(job_named(system_named(variant.system).job).inputs.front().kind)) return words;
+  const Tensor vectors = random_tensor(Shape{kSourceWords, kSourceWords}, 7);  // of each word
+  Source result{.lengths = words.lengths, .features = Tensor(Shape{words.batch(), words.longest(), kSourceWords})};
+  for (Index i = 0; i < words.words.size(); ++i)
+    std::copy_n(vectors.data() + words.words.data()[i] * kSourceWords, kSourceWords,
+                result.features.data() + i * kSourceWords);
   return result;
 }
 

@@ -6,12 +6,13 @@
 
 #include "models/variant_cases.h"
 
-// Every translation system at a tiny size, in the variants that its options allow. A new system is tested by being
-// registered.
+// Every system that reads one input and writes words, at a tiny size, in the variants that its options allow. A new
+// system is tested by being registered. Tests write inputs as words: one that reads images or sounds gets a vector for
+// each word, as if it were a region or a frame.
 
 namespace heed::test {
 
-constexpr Index kSourceWords = 11, kTargetWords = 11;
+constexpr Index kSourceWords = 11, kTargetWords = 11;  // of features, kSourceWords is their width
 
 // Every system as it is, then with each of its options, and with each part of attention where it takes any.
 std::vector<SystemVariant> every_variant();
@@ -33,6 +34,8 @@ struct TinyModel {
 
 // Sentences of the given words, padded with `padding`.
 Source sentences(const std::vector<std::vector<std::int32_t>>& words, std::int32_t padding = 0);
+// The same words as the system reads them: of one that reads no texts each word, in the padding too, is a vector.
+Source as_read_by(const SystemVariant& variant, const Source& words);
 // The words that follow `previous`, -1 in the padding.
 Ids expected_after(const Source& previous);
 

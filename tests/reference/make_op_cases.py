@@ -581,6 +581,26 @@ def _(draw):
     return inputs, {"stride": stride, "dilation": dilation, "padding": padding}, conv2d
 
 
+@op("depthwise_conv2d")
+def _(draw):
+    ranges = (1, 2), (1, 2), (1, 3), (0, 2)
+    stride, dilation, kernel, padding = ([draw.integer(low, high) for _ in range(2)] for low, high in ranges)
+    behind = [draw.integer(0, 1) for _ in range(2)]
+    sizes = [draw.integer(max(1, d * (k - 1) + 1 - 2 * p), 6) for k, d, p in zip(kernel, dilation, padding)]
+    channels = draw.integer(1, 4)
+    inputs = [draw.normal([draw.integer(1, 2), *sizes, channels]), draw.normal([*kernel, channels])]
+    if draw.case % 2 == 0:
+        inputs.append(draw.normal([channels]))
+
+    def depthwise_conv2d(x, weight, bias=None):
+        padded = F.pad(channels_first(x), (padding[1], padding[1] + behind[1], padding[0], padding[0] + behind[0]))
+        kernels = weight.permute(2, 0, 1).unsqueeze(1)
+        return channels_last(F.conv2d(padded, kernels, bias, stride, 0, dilation, groups=channels))
+
+    attributes = {"stride": stride, "dilation": dilation, "padding": padding, "behind": behind}
+    return inputs, attributes, depthwise_conv2d
+
+
 def pooling(function, axes):
     def make(draw):
         window = [draw.integer(1, 4) for _ in range(axes)]

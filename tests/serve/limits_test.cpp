@@ -15,7 +15,8 @@ TEST(ServerLimitsAsDocumented, AreTheRealOnes) {
   const ServiceOptions& service = server.service;
   const auto seconds = [](std::chrono::milliseconds time) { return time.count() / 1000; };
   for (const std::string& row :
-       {fmt::format("| bytes of a body | `--max-body` {} | 413 |", server.longest_body),
+       {fmt::format("| bytes of a body | `--max-body` {}; {} where a model reads images or sounds | 413 |",
+                    kLongestBody, kLongestFileBody),
         fmt::format("| characters of a text | `--max-text` {} | 422 |", service.limits.text),
         fmt::format("| samples of a request, and lines of those to translate | `--max-texts` {} | 422 |",
                     service.limits.texts),

@@ -226,6 +226,23 @@ TEST(VerbRequest, ReadsValuesAndListsOfThem) {
             R"(400 text must be a text or {"base64": "..."}, not a list)");
 }
 
+TEST(VerbRequest, ReadsForms) {
+  HttpRequest request = post("/caption",
+                             "--b\r\nContent-Disposition: form-data; name=image; filename=\"a.jpg\"\r\n\r\none\r\n"
+                             "--b\r\nContent-Disposition: form-data; name=model\r\n\r\nm\r\n"
+                             "--b\r\nContent-Disposition: form-data; name=image; filename=b\r\n\r\ntwo\r\n--b--\r\n");
+  request.content_type = "multipart/form-data; boundary=b";
+  const VerbRequest read = verb_request(request);
+  EXPECT_EQ(read.model, "m");
+  ASSERT_EQ(read.inputs.size(), 1u);
+  EXPECT_EQ(read.inputs[0].name, "image");
+  ASSERT_EQ(read.inputs[0].values.size(), 2u);
+  EXPECT_TRUE(read.inputs[0].values[1].is_file);
+  EXPECT_EQ(read.inputs[0].values[1].bytes, "two");
+  request.body = "--b\r\n\r\nx\r\n--b--";
+  EXPECT_EQ(refusal([&] { verb_request(request); }), "400 a part of the form has no name");
+}
+
 TEST(Token, ComesFromTheHeaderOrTheBody) {
   HttpRequest request = post("/translate", R"({"q": "a", "api_key": "key"})");
   EXPECT_EQ(token_of(request, "api_key"), "key");

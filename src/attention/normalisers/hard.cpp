@@ -9,11 +9,12 @@ namespace {
 
 // Xu et al. 2015, hard attention. In training one position is sampled from softmax(e) and its weight is 1; the gradient
 // reaches e through log_probability and entropy (losses.h: reinforce). With probability soft_mixing a whole batch uses
-// the distribution itself instead. When running, the most probable position is taken.
+// the distribution itself instead. When running, the most probable position is taken, or with `expected` the mean of
+// all by their probabilities.
 class Hard final : public Normaliser {
  public:
-  explicit Hard(double soft_mixing) : soft_mixing_(soft_mixing) {
-    require(soft_mixing >= 0 && soft_mixing <= 1, "[hard] soft mixing {} is outside [0, 1]", soft_mixing);
+  explicit Hard(const AttentionOptions& options) : soft_mixing_(options.soft_mixing), expected_(options.expected) {
+    require(soft_mixing_ >= 0 && soft_mixing_ <= 1, "[hard] soft mixing {} is outside [0, 1]", soft_mixing_);
   }
   Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const override {
     const Var p = softmax(scores, visible);
@@ -22,7 +23,7 @@ class Hard final : public Normaliser {
     // What is not visible has a log-probability of huge size: zero instead, or its gradient could overflow.
     result.entropy = negate(sum(p * (log_p * Var(as_numbers(visible, scores.shape()))), -1));
     RandomSequence random(query.key);
-    if (query.training && random.uniform() < soft_mixing_) {
+    if (query.training ? random.uniform() < soft_mixing_ : expected_) {
       result.weights = p;
       return result;
     }
@@ -53,11 +54,12 @@ class Hard final : public Normaliser {
   }
   static Index largest(const Real* weights, Index m) { return std::max_element(weights, weights + m) - weights; }
   double soft_mixing_;
+  bool expected_;
 };
 
 const RegisterNormaliser hard{
     {"hard", "one sampled position; the most probable when running", "s ~ softmax(e), a = onehot(s)", "Xu et al. 2015",
-     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options.soft_mixing); }}};
+     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options); }}};
 
 }  // namespace
 }  // namespace heed

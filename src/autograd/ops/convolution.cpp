@@ -1,6 +1,9 @@
 #include "heed/autograd/ops/convolution.h"
 
+#include <tuple>
+
 #include "heed/kernels/convolution.h"
+#include "heed/kernels/depthwise.h"
 #include "heed/kernels/reduce.h"
 
 namespace heed {
@@ -26,6 +29,17 @@ Tensor bias_gradient(const Tensor& dy) {
   Tensor db(Shape{out});
   kernels::sum(1, out == 0 ? 0 : dy.size() / out, out, dy.data(), db.data());
   return db;
+}
+
+// How a kernel [height, width, ...] slides over the rows and the columns of x [batch, height, width, ...].
+std::pair<kernels::Window, kernels::Window> windows(const char* op, const Var& x, const Var& weight,
+                                                    const Convolution2d& options) {
+  const auto& [stride, dilation, padding, behind] = options;
+  return {
+      slide({op, "height", "kernel"}, {x.size(1), 0, weight.size(0), stride.height, dilation.height, padding.height},
+            padding.height + behind.height),
+      slide({op, "width", "kernel"}, {x.size(2), 0, weight.size(1), stride.width, dilation.width, padding.width},
+            padding.width + behind.width)};
 }
 
 }  // namespace
@@ -64,13 +78,9 @@ Var conv1d(const Var& x, const Var& weight, const Var& bias, const Convolution1d
 
 Var conv2d(const Var& x, const Var& weight, const Var& bias, const Convolution2d& options) {
   check_shapes("conv2d", 4, x, weight, bias);
-  const auto& [stride, dilation, padding] = options;
   kernels::Conv2dSizes sizes;
   sizes.batch = x.size(0), sizes.in = x.size(-1), sizes.out = weight.size(-1), sizes.biased = static_cast<bool>(bias);
-  sizes.height = slide({"conv2d", "height", "kernel"},
-                       {x.size(1), 0, weight.size(0), stride.height, dilation.height, padding.height}, padding.height);
-  sizes.width = slide({"conv2d", "width", "kernel"},
-                      {x.size(2), 0, weight.size(1), stride.width, dilation.width, padding.width}, padding.width);
+  std::tie(sizes.height, sizes.width) = windows("conv2d", x, weight, options);
 
   using kernels::ConvPass;
   const auto scratch_for = [sizes](ConvPass pass) { return Tensor(Shape{kernels::conv2d_scratch(sizes, pass)}); };
@@ -94,6 +104,36 @@ Var conv2d(const Var& x, const Var& weight, const Var& bias, const Convolution2d
         }
         return grads(dx, dw, wanted(2) ? bias_gradient(dy) : Tensor());
       });
+}
+
+Var depthwise_conv2d(const Var& x, const Var& weight, const Var& bias, const Convolution2d& options) {
+  const char* op = "depthwise_conv2d";
+  require(x.rank() == 4, "[{}] the input must be [batch, height, width, channels], not of shape {}", op, x.shape());
+  require(weight.rank() == 3 && weight.size(2) == x.size(3),
+          "[{}] the weight must be [kernel height, kernel width, {}], not of shape {}", op, x.size(3), weight.shape());
+  require(!bias || bias.shape() == Shape{x.size(3)}, "[{}] the bias must be of shape [{}], not {}", op, x.size(3),
+          bias.shape());
+  kernels::DepthwiseSizes sizes;
+  sizes.batch = x.size(0), sizes.channels = x.size(3);
+  std::tie(sizes.height, sizes.width) = windows(op, x, weight, options);
+
+  const Tensor input = x.value().contiguous(), w = weight.value().contiguous(), b = bias.value().contiguous();
+  Tensor y(Shape{sizes.batch, sizes.height.output, sizes.width.output, sizes.channels});
+  kernels::depthwise(sizes, input.data(), w.data(), data_or_null(b), y.data());
+  return record("depthwise_conv2d", y, {x, weight, bias},
+                [sizes, input = weight.wants_gradient() ? input : Tensor(), w = x.wants_gradient() ? w : Tensor(),
+                 x_shape = x.shape(), w_shape = weight.shape()](const Tensor& dy, Wanted wanted) {
+                  Tensor dx, dw;
+                  if (wanted(0)) {
+                    dx = Tensor(x_shape);
+                    kernels::depthwise_input_gradient(sizes, dy.data(), w.data(), dx.data());
+                  }
+                  if (wanted(1)) {
+                    dw = Tensor(w_shape);
+                    kernels::depthwise_weight_gradient(sizes, input.data(), dy.data(), dw.data());
+                  }
+                  return grads(dx, dw, wanted(2) ? bias_gradient(dy) : Tensor());
+                });
 }
 
 }  // namespace heed

@@ -27,9 +27,13 @@ struct Convolution2d {
   HeightWidth stride{1, 1};
   HeightWidth dilation{1, 1};
   HeightWidth padding{0, 0};  // zeros on either side
+  HeightWidth behind{0, 0};   // further zeros behind the last row and column
 };
 // x [batch, height, width, in], weight [kernel height, kernel width, in, out], bias [out]
 // → [batch, height', width', out].
 Var conv2d(const Var& x, const Var& weight, const Var& bias = {}, const Convolution2d& options = {});
+// Every channel by itself: x [batch, height, width, channels], weight [kernel height, kernel width, channels],
+// bias [channels] → [batch, height', width', channels].
+Var depthwise_conv2d(const Var& x, const Var& weight, const Var& bias = {}, const Convolution2d& options = {});
 
 }  // namespace heed

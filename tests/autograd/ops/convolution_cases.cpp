@@ -21,6 +21,11 @@ HeightWidth pair_from(const Attributes& a, const char* name, Index otherwise) {
   return {a.at(name).at(0).get<Index>(), a.at(name).at(1).get<Index>()};
 }
 
+Convolution2d options_2d(const Attributes& a) {
+  return {pair_from(a, "stride", 1), pair_from(a, "dilation", 1), pair_from(a, "padding", 0),
+          pair_from(a, "behind", 0)};
+}
+
 const RegisterOps ops{
     {"conv1d",
      {{{Shape{2, 5, 3}, Shape{3, 3, 4}, Shape{4}}},
@@ -39,12 +44,21 @@ const RegisterOps ops{
      {{{Shape{2, 4, 5, 2}, Shape{3, 3, 2, 3}, Shape{3}}},
       {{Shape{1, 4, 5, 2}, Shape{2, 3, 2, 3}}, {{"padding", {1, 1}}}},
       {{Shape{1, 5, 6, 2}, Shape{3, 2, 2, 2}, Shape{2}}, {{"stride", {2, 3}}, {"padding", {1, 0}}}},
+      {{Shape{1, 6, 6, 2}, Shape{3, 3, 2, 2}, Shape{2}}, {{"stride", {2, 2}}, {"behind", {1, 1}}}},
       {{Shape{1, 6, 5, 1}, Shape{2, 2, 1, 3}, Shape{3}}, {{"dilation", {3, 2}}, {"padding", {0, 2}}}},
       {{Shape{2, 3, 3, 3}, Shape{1, 1, 3, 2}, Shape{2}}},
       {{Shape{0, 3, 3, 3}, Shape{2, 2, 3, 2}, Shape{2}}}},
      [](std::span<const Var> x, const Attributes& a) {
-       return conv2d(x[0], x[1], x.size() > 2 ? x[2] : Var(),
-                     {pair_from(a, "stride", 1), pair_from(a, "dilation", 1), pair_from(a, "padding", 0)});
+       return conv2d(x[0], x[1], x.size() > 2 ? x[2] : Var(), options_2d(a));
+     }},
+    {"depthwise_conv2d",
+     {{{Shape{2, 4, 5, 3}, Shape{3, 3, 3}, Shape{3}}},
+      {{Shape{1, 4, 5, 2}, Shape{2, 3, 2}}, {{"padding", {1, 1}}}},
+      {{Shape{1, 6, 6, 4}, Shape{3, 5, 4}, Shape{4}}, {{"stride", {2, 2}}, {"padding", {0, 1}}, {"behind", {1, 1}}}},
+      {{Shape{1, 6, 5, 1}, Shape{2, 2, 1}, Shape{1}}, {{"dilation", {3, 2}}, {"padding", {0, 2}}}},
+      {{Shape{0, 3, 3, 3}, Shape{2, 2, 3}, Shape{3}}}},
+     [](std::span<const Var> x, const Attributes& a) {
+       return depthwise_conv2d(x[0], x[1], x.size() > 2 ? x[2] : Var(), options_2d(a));
      }},
 };
 

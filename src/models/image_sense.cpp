@@ -1,0 +1,109 @@
+#include "heed/models/image_sense.h"
+
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/data/images/image.h"
+
+namespace heed {
+
+#ifndef HEED_DOUBLE
+
+// Networks of one encoder for batches of some size and numbers of threads. Few are kept: each holds the weights.
+struct ImageSense::Networks {
+  using Network = kernels::ImageNetwork;
+
+  std::shared_ptr<const Network> of(const EyePlan& plan, const EyeWeights& weights, Index batch) {
+    constexpr std::size_t kMost = 4;
+    const std::pair<Index, int> key{batch, detail::available_threads()};
+    const std::lock_guard lock(mutex);
+    if (const auto known = made.find(key); known != made.end()) return known->second;
+    if (made.size() >= kMost) made.clear();
+    return made[key] = std::make_shared<const Network>(batch, layers(plan, weights), plan.points);
+  }
+
+ private:
+  static std::vector<kernels::ImageLayer> layers(const EyePlan& plan, const EyeWeights& weights) {
+    const std::vector<Index> sizes = plan.sizes();
+    std::vector<kernels::ImageLayer> layers;
+    for (std::size_t i = 0; i < plan.layers; ++i) {
+      const EyeLayer& layer = plan.encoder->layers[i];
+      const kernels::Window axis =
+          layer.window(layer.input < 0 ? plan.picture : sizes[static_cast<std::size_t>(layer.input)]);
+      layers.push_back({layer.kind, layer.input, layer.added, axis, axis, layer.in, layer.out, layer.bend,
+                        weights.layers[i].weight.data(), weights.layers[i].bias.data()});
+    }
+    return layers;
+  }
+
+  std::mutex mutex;
+  std::map<std::pair<Index, int>, std::shared_ptr<const Network>> made;
+};
+
+Tensor ImageSense::features(const Tensor& pictures) const {
+  const Index batch = pictures.size(0);
+  const Tensor input = normalised(pictures);
+  const std::shared_ptr<const kernels::ImageNetwork> network = networks_->of(plan_, weights_, batch);
+  const std::vector<Index> sizes = plan_.sizes();
+  std::vector<Var> outputs;
+  std::vector<float*> places;
+  for (const int point : plan_.points) {
+    const auto at = static_cast<std::size_t>(point);
+    Tensor output(Shape{batch, sizes[at], sizes[at], plan_.encoder->layers[at].out});
+    places.push_back(output.data());
+    outputs.emplace_back(std::move(output));
+  }
+  Tensor scratch(Shape{network->scratch()});
+  network->run(input.data(), places, scratch.data());
+  return join_points(plan_, outputs).value();
+}
+
+#else
+
+struct ImageSense::Networks {};
+
+Tensor ImageSense::features(const Tensor& pictures) const { return Eye(plan_, weights_)(normalised(pictures)).value(); }
+
+#endif
+
+Tensor ImageSense::normalised(const Tensor& pictures) const {
+  Tensor result = pictures.copy();
+  const Colours& colours = weights_.colours;
+  for (Index i = 0; i < result.size(); ++i) {
+    const auto c = static_cast<std::size_t>(i % 3);
+    result.data()[i] =
+        static_cast<Real>((static_cast<double>(result.data()[i]) - colours.mean[c]) / colours.deviation[c]);
+  }
+  return result;
+}
+
+Featured ImageSense::operator()(const Value& value) const {
+  require(value.numbers.rank() == 3 && value.numbers.size(2) == 3, "{}: a picture is [height, width, 3], not {}",
+          value.text, value.numbers.shape());
+  const Index side = plan_.picture;
+  const Tensor picture = resize(value.numbers, side, side).reshape(Shape{1, side, side, 3});
+  Tensor features = plan_.trained ? normalised(picture) : this->features(picture);
+  return {.features = features.reshape(plan_.trained ? Shape{side * side, 3} : Shape{plan_.regions(), plan_.width()}),
+          .rows = plan_.grid,
+          .columns = plan_.grid,
+          .preview = preview_of(value.numbers)};
+}
+
+void ImageSense::learn(const Lesson& lesson) {
+  if (plan_.encoder->trained_alone) return;
+  require(!lesson.weights.empty(),
+          "[{}] the encoder needs its weights: name their safetensors file with --encoder-weights (scripts/get-encoder "
+          "fetches those of efficientnet-lite0), or take --encoder small, which trains from nothing",
+          plan_.encoder->name);
+  weights_ = read_eye_weights(*plan_.encoder, plan_.layers, lesson.weights);
+  if (plan_.trained) weights_.layers.clear();  // the model has them
+  networks_ = std::make_shared<Networks>();
+}
+
+std::vector<NamedTensor> ImageSense::knowledge() const { return folded_tensors(*plan_.encoder, weights_); }
+
+void ImageSense::recall(const GivenValues& given) {
+  weights_ = recall_eye_weights(*plan_.encoder, plan_.trained ? 0 : plan_.layers, given);
+  networks_ = std::make_shared<Networks>();
+}
+
+}  // namespace heed

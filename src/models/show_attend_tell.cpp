@@ -1,0 +1,192 @@
+#include "heed/models/show_attend_tell.h"
+
+#include "heed/attention/losses.h"
+#include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
+#include "heed/models/image_sense.h"
+
+namespace heed {
+namespace {
+
+ShowAttendTellConfig checked(const ShowAttendTellConfig& config) {
+  const char* model = "show-attend-tell";
+  check_common(model, config, config.dropout);
+  check_positive(model, {{"embedding", config.embedding}, {"hidden", config.hidden}});
+  check_one_of(model, "attention", config.looking, {"soft", "hard", "none"});
+  require(config.annotation >= 0, "[{}] annotation must not be negative: {}", model, config.annotation);
+  require(config.doubly_stochastic >= 0, "[{}] doubly-stochastic must not be negative: {}", model,
+          config.doubly_stochastic);
+  return config;
+}
+
+AttentionOptions attention_of(const ShowAttendTellConfig& config) {
+  AttentionOptions options = config.attention;
+  if (config.looking == "hard") options.normaliser = "hard";
+  if (config.looking == "none") options.score = "uniform", options.window = "global", options.normaliser = "softmax";
+  return options;
+}
+
+// The mean over the real regions of each image: [batch, m, width] → [batch, width].
+Var mean_region(const Var& regions, const Ids& lengths) {
+  const Index batch = regions.size(0), m = regions.size(1);
+  Tensor shares(Shape{batch, 1, m}, Real{0});
+  for (Index b = 0; b < batch; ++b) {
+    const Index length = lengths.at({b});
+    std::fill_n(shares.data() + b * m, length, Real{1} / static_cast<Real>(length));
+  }
+  return reshape(matmul(Var(shares), regions), Shape{batch, regions.size(2)});
+}
+
+}  // namespace
+
+void ShowAttendTellConfig::visit(Fields& field) {
+  field("embedding", embedding, "width of a word's vector");
+  field("hidden", hidden, "width of the LSTM's state");
+  field("annotation", annotation, "width of a learned layer over the regions (0: they are read as they are)");
+  field("dropout", dropout, "share of words, states and output dropped in training");
+  field("places", places, "a learned vector of its place is added to each region");
+  field("gate", gate, "a gate decides at every word how much of the image is read");
+  field("tied", tied, "the output's weights are the words' vectors");
+  field("doubly-stochastic", doubly_stochastic, "weight of the penalty that every region be looked at once (0: none)");
+  field("attention", looking,
+        "soft (as score, window and normaliser say), hard (one sampled region) or none (the mean)");
+  eye.visit(field);
+  losses.visit(field);
+  visit_attention(attention, field);
+}
+
+ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& config)
+    : config_(checked(config)),
+      plan_(config.eye),
+      width_(config.annotation > 0 ? config.annotation
+             : plan_.trained       ? plan_.width()
+                                   : config.inputs[0]),
+      target_(scope / "target", config.outputs, config.embedding, init::normal(config.tied ? 0.3 : 0.1)),
+      mean_(scope / "start" / "mean", width_, config.hidden, {.activation = Activation::relu}),
+      start_(scope / "start", config.hidden, 2 * config.hidden, {.activation = Activation::tanh}),
+      attention_(scope / "attention", attention_of(config), config.hidden, width_),
+      decoder_(scope / "decoder", width_, config.hidden),
+      words_(scope / "decoder" / "words", config.embedding, 4 * config.hidden, {.bias = false}),
+      state_readout_(scope / "readout" / "state", config.hidden, config.embedding),
+      context_readout_(scope / "readout" / "context", width_, config.embedding, {.bias = false}),
+      output_(scope / "output", config.embedding, target_, config.tied, init::glorot()) {
+  if (plan_.trained) eye_ = Eye(scope / "eye", config.eye);
+  if (config.annotation > 0)
+    annotation_ = Linear(scope / "annotation", plan_.trained ? plan_.width() : config.inputs[0], width_,
+                         {.activation = Activation::relu});
+  if (config.places) places_ = scope.parameter("places", Shape{plan_.regions(), width_}, init::normal(0.1));
+  if (config.gate) gate_ = Linear(scope / "gate", config.hidden, 1, {.activation = Activation::sigmoid});
+}
+
+ShowAttendTell::Regions ShowAttendTell::regions_of(const Source& source) const {
+  require(source.features && source.features.rank() == 3 && source.features.size(2) == config_.inputs[0],
+          "[show-attend-tell] reads regions of {} numbers, not {}", config_.inputs[0], source.features.shape());
+  Regions regions{Var(source.features), source.lengths};
+  if (plan_.trained) {
+    regions.vectors = eye_(regions.vectors);
+    regions.lengths = Ids(Shape{source.batch()}, static_cast<std::int32_t>(plan_.regions()));
+  }
+  if (config_.annotation > 0) regions.vectors = annotation_(regions.vectors);
+  const Index m = regions.vectors.size(1);
+  require(!config_.places || m <= plan_.regions(), "[show-attend-tell] has places for {} regions, not {}",
+          plan_.regions(), m);
+  if (config_.places) regions.vectors = regions.vectors + slice(places_, 0, 0, m);
+  return regions;
+}
+
+ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source) const {
+  const Regions regions = regions_of(source);
+  const Var start = start_(mean_(mean_region(regions.vectors, regions.lengths)));  // [batch, 2·hidden]
+  const Index hidden = config_.hidden;
+  return {attention_.memory(regions.vectors, regions.lengths),
+          {slice(start, 1, 0, hidden), slice(start, 1, hidden, 2 * hidden)}};
+}
+
+ShowAttendTell::Looked ShowAttendTell::advance(const Encoded& encoded, State& state, const Var& word_gates,
+                                               Random* random) const {
+  const Var before = state.cell.hidden;
+  const Index batch = before.size(0);
+  SourceAttention::Result attended =
+      attention_(reshape(before, Shape{batch, 1, config_.hidden}), state.position, encoded.memory, state.past, random);
+  const Var read = reshape(attended.read, Shape{batch, width_});
+  const Var context = config_.gate ? gate_(before) * read : read;
+  state = {decoder_.step(context, state.cell, word_gates), attended.past, state.position + 1};
+  return {std::move(attended), context};
+}
+
+WordScores ShowAttendTell::predicted(const Var& embedded, const Var& states, const Var& contexts,
+                                     Random* random) const {
+  const Var deep =
+      tanh(embedded + state_readout_(dropped(states, config_.dropout, random)) + context_readout_(contexts));
+  return output_(dropped(deep, config_.dropout, random));
+}
+
+TeacherForced ShowAttendTell::forward(const Source& source, const Source& previous,
+                                      const ForwardOptions& options) const {
+  Encoded encoded = encode(source);
+  encoded.memory.gates = options.gates;
+  const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
+  const Var gates = word_gates(embedded);  // [n, batch, 4·hidden]
+  State state = begin(encoded);
+  std::vector<Var> states, contexts;  // [batch, ·] each
+  AttentionRecord record;
+  for (Index t = 0; t < previous.longest(); ++t) {
+    const Looked looked = advance(encoded, state, at(gates, 0, t), options.random);
+    record.add(looked.attended);
+    states.push_back(state.cell.hidden);
+    contexts.push_back(looked.context);
+  }
+  TeacherForced result;
+  if (options.words)
+    result.words = predicted(transpose(embedded, 0, 1), stack(states, 1), stack(contexts, 1), options.random);
+  if (options.alignment) result.alignment = record.alignment();
+  if (options.trace) options.trace->push_back(record.traced("decoder.source"));
+  if (options.random) {
+    result.penalty = attention_penalty(config_.losses, record, result.words, previous);
+    if (config_.doubly_stochastic > 0 && config_.looking != "none") {
+      const Index batch = previous.batch(), n = previous.longest();
+      const Var looks = record.alignment() * Var(real_places(previous).reshape(Shape{batch, n, 1}));
+      const Var uneven =
+          scale(doubly_stochastic_penalty(looks, padding_mask(encoded.memory.lengths, encoded.memory.size())),
+                static_cast<Real>(config_.doubly_stochastic));
+      result.penalty = result.penalty ? result.penalty + uneven : uneven;
+    }
+  }
+  return result;
+}
+
+Decoding::Step ShowAttendTell::step(const Encoded& encoded, State& state, const Ids& previous) const {
+  const Index rows = previous.size();
+  const Var embedded = target_(previous);
+  const Looked looked = advance(encoded, state, word_gates(embedded), nullptr);
+  const Var logits = predicted(embedded, state.cell.hidden, looked.context, nullptr).logits();
+  return {logits.value(), looked.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
+}
+
+namespace {
+
+std::unique_ptr<Config> show_attend_tell_config(const std::string& preset) {
+  auto config = std::make_unique<ShowAttendTellConfig>();
+  if (preset == "small") {
+    config->embedding = 256, config->hidden = 512, config->attention.score_width = 256;
+    config->tied = true;
+  }
+  return config;
+}
+
+const RegisterSystem show_attend_tell{
+    {.name = "show-attend-tell",
+     .summary = "an LSTM that looks at the regions of an image before every word",
+     .paper = "Xu et al. 2015",
+     .job = "captioning",
+     .presets = {"paper", "small"},
+     .config = show_attend_tell_config,
+     .make = make_model<ShowAttendTell, ShowAttendTellConfig>,
+     .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}, {"label-smoothing", "0"}},
+     .sense = [](const Config& config, std::size_t) -> std::unique_ptr<Sense> {
+       return std::make_unique<ImageSense>(dynamic_cast<const ShowAttendTellConfig&>(config).eye);
+     }}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <string>
+
+#include "heed/attention/mechanism.h"
+#include "heed/models/decoder_parts.h"
+#include "heed/models/decoding_of.h"
+#include "heed/models/eye.h"
+#include "heed/nn/recurrent.h"
+
+namespace heed {
+
+// Xu et al. 2015, Show, attend and tell: a sentence for the regions a_1..a_m of an image.
+//   [h_0; c_0] = tanh(W relu(V mean(a)))
+//   e_ti = v·tanh(W_a h_{t-1} + U_a a_i),  α_t = softmax(e_t),  β_t = σ(w·h_{t-1} + b),  ẑ_t = β_t Σ_i α_ti a_i
+//   h_t = LSTM([E y_{t-1}; ẑ_t]; h_{t-1}),   p(y_t) = softmax(L_o tanh(E y_{t-1} + L_h h_t + L_z ẑ_t))
+//   loss = -log p(y) + λ Σ_i (1 - Σ_t α_ti)²
+// The tanh of the deep output is that of the authors' code. Hard attention samples one region per word and learns by
+// REINFORCE (losses.h); its baseline is the mean reward of the batch's other sentences, which needs no memory of
+// earlier batches. Without attention the mean is read at every step: what attention has to beat.
+struct ShowAttendTellConfig final : Config {
+  Index embedding = 512;
+  Index hidden = 1800;
+  Index annotation = 0;          // width of a learned layer over the regions, relu(W a + b); 0: regions as they are
+  double dropout = 0.5;          // of words, states and the deep output
+  bool gate = true;              // β
+  bool places = false;           // a learned vector of its place is added to each region
+  bool tied = false;             // the output's weights are the words' vectors
+  double doubly_stochastic = 1;  // λ
+  std::string looking = "soft";  // soft: as the attention's own options say; hard; none
+  EyeConfig eye;
+  AttentionLosses losses;
+  AttentionOptions attention = composed_of("additive");
+
+  void visit(Fields& field) override;
+};
+
+class ShowAttendTell final : public Writer {
+ public:
+  ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& config);
+
+  TeacherForced forward(const Source& source, const Source& previous,
+                        const ForwardOptions& options = {}) const override;
+  std::vector<AttentionShape> attentions() const override { return {{.name = "decoder.source"}}; }
+  std::unique_ptr<Decoding> start(const Source& source) const override {
+    return std::make_unique<DecodingOf<ShowAttendTell>>(*this, source);
+  }
+
+  struct Encoded {
+    Memory memory;
+    LstmState start;  // h_0 and c_0 [batch, hidden]
+    template <class Visitor>
+    void each(Visitor&& visit) {
+      each_in(memory, visit), each_in(start, visit);
+    }
+  };
+  struct State {
+    LstmState cell;
+    Past past;
+    Index position = 0;
+    template <class Visitor>
+    void each(Visitor&& visit) {
+      each_in(cell, visit), each_in(past, visit);
+    }
+  };
+  Encoded encode(const Source& source) const;
+  State begin(const Encoded& encoded) const { return {encoded.start, {}, 0}; }
+  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+
+ private:
+  // What is attended to, [batch, m, width], with the lengths of its rows.
+  struct Regions {
+    Var vectors;
+    Ids lengths;
+  };
+  Regions regions_of(const Source& source) const;
+  // One look and one step of the LSTM, given the word's share of the gates [batch, 4·hidden].
+  struct Looked {
+    SourceAttention::Result attended;
+    Var context;  // ẑ_t [batch, width]
+  };
+  Looked advance(const Encoded& encoded, State& state, const Var& word_gates, Random* random) const;
+  // Of words, states and contexts of any number of steps, [..., ·] each.
+  WordScores predicted(const Var& embedded, const Var& states, const Var& contexts, Random* random) const;
+  Var word_gates(const Var& embedded) const { return linear(embedded, words_.weight(), decoder_.weights().bias); }
+
+  ShowAttendTellConfig config_;
+  EyePlan plan_;
+  Index width_;  // of a region as it is attended to
+  Eye eye_;      // if its encoder is trained: the source is pixels
+  Var places_;   // [regions, width], if there are any
+  Embedding target_;
+  Linear annotation_, mean_, start_;
+  SourceAttention attention_;
+  Linear gate_;
+  LstmLayer decoder_;  // reads the context; the words come in by
+  Linear words_;       // their share of the gates
+  Linear state_readout_, context_readout_;
+  WordOutput output_;
+};
+
+}  // namespace heed

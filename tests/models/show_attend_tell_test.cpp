@@ -1,0 +1,100 @@
+#include "heed/models/show_attend_tell.h"
+
+#include <gtest/gtest.h>
+
+#include "attention/composition_cases.h"
+#include "heed/autograd/ops/shape.h"
+#include "models/translation_cases.h"
+
+// What Xu et al. 2015 promise of their model; estimator and penalty by themselves are in tests/attention.
+
+namespace heed::test {
+namespace {
+
+Source some_images() { return as_read_by({"show-attend-tell", {}}, some_sources()); }
+
+Tensor logits_of(const TinyModel& tiny, const Source& images, const ForwardOptions& options = {}) {
+  return tiny.model->forward(images, some_previous(), options).words.logits().value().contiguous();
+}
+
+// Scores so far apart that the softmax is one-hot: one region alone is read, sampled or not.
+TEST(ShowAttendTell, HardIsSoftWhereTheWeightsAreOneHot) {
+  const TinyModel soft({"show-attend-tell", {}});
+  const TinyModel hard({"show-attend-tell", {{"attention", "hard"}, {"soft-mixing", "0"}, {"doubly-stochastic", "0"}}});
+  for (const TinyModel* tiny : {&soft, &hard})
+    for (const Parameters::Entry& entry : tiny->parameters.entries())
+      if (entry.name.starts_with("attention."))
+        for (Real& number : Tensor(entry.var.value()).values()) number *= 1000;
+  const Source images = some_images();
+  const TeacherForced looked = soft.model->forward(images, some_previous(), {.alignment = true});
+  for (const Real weight : looked.alignment.value().contiguous().values()) EXPECT_TRUE(weight == 0 || weight == 1);
+  const Tensor expected = logits_of(soft, images);
+  EXPECT_LE(distance(expected, logits_of(hard, images)), 1e-5);
+  Random random(1);
+  EXPECT_LE(distance(expected, logits_of(hard, images, {.random = &random})), 1e-5);
+}
+
+TEST(ShowAttendTell, ExpectedContextIsThatOfSoftAttention) {
+  const TinyModel soft({"show-attend-tell", {}});
+  const TinyModel expected({"show-attend-tell", {{"attention", "hard"}, {"expected", "true"}}});
+  const TinyModel best({"show-attend-tell", {{"attention", "hard"}}});
+  EXPECT_LE(distance(logits_of(soft, some_images()), logits_of(expected, some_images())), 1e-6);
+  EXPECT_GT(distance(logits_of(soft, some_images()), logits_of(best, some_images())), 1e-3);
+}
+
+TEST(ShowAttendTell, WithoutAttentionTheMeanIsReadAtEveryStep) {
+  const TinyModel tiny({"show-attend-tell", {{"attention", "none"}}});
+  const Source images = some_images();
+  const TeacherForced forced = tiny.model->forward(images, some_previous(), {.alignment = true});
+  const Tensor weights = forced.alignment.value().contiguous();
+  for (Index b = 0; b < images.batch(); ++b)
+    for (Index t = 0; t < weights.size(1); ++t)
+      for (Index j = 0; j < images.lengths.data()[b]; ++j)
+        EXPECT_NEAR(static_cast<double>(weights.at({b, t, j})), 1.0 / images.lengths.data()[b], 1e-6);
+  Random random(1);
+  EXPECT_FALSE(tiny.model->forward(images, some_previous(), {.random = &random}).penalty);
+}
+
+// β = 0: nothing of the regions is read, and only the first state knows the image.
+TEST(ShowAttendTell, AClosedGateShutsTheImageOut) {
+  TinyModel tiny({"show-attend-tell", {}});
+  fill(tiny.parameters, "gate.bias", -1000);
+  fill(tiny.parameters, "start.weight", 0);
+  Source other = some_images();
+  const Tensor before = logits_of(tiny, other);
+  for (Real& number : other.features.values()) number += 1;
+  EXPECT_TRUE(same_bits(before, logits_of(tiny, other)));
+  fill(tiny.parameters, "gate.bias", 0);
+  EXPECT_FALSE(same_bits(before, logits_of(tiny, other)));
+}
+
+// Words and regions of padding take no part: the penalty of a batch is the sum of its samples' own.
+TEST(ShowAttendTell, ThePenaltyIsOfRealWordsAndRegions) {
+  const TinyModel tiny({"show-attend-tell", {{"doubly-stochastic", "0.5"}}});
+  const Source images = some_images(), previous = some_previous();
+  const auto penalty = [&](const Source& source, const Source& words) {
+    Random random(1);
+    return static_cast<double>(tiny.model->forward(source, words, {.random = &random}).penalty.value().item());
+  };
+  double alone = 0, by_hand = 0;
+  for (Index b = 0; b < images.batch(); ++b) {
+    const auto part = [b](const auto& x, Index length) {
+      return x.slice(0, b, b + 1).slice(1, 0, length).contiguous();
+    };
+    const Index m = images.lengths.data()[b], n = previous.lengths.data()[b];
+    const Source source{.lengths = Ids(Shape{1}, static_cast<std::int32_t>(m)), .features = part(images.features, m)};
+    const Source words{.words = part(previous.words, n), .lengths = Ids(Shape{1}, static_cast<std::int32_t>(n))};
+    alone += penalty(source, words);
+    const Tensor weights = tiny.model->forward(source, words, {.alignment = true}).alignment.value().contiguous();
+    for (Index j = 0; j < m; ++j) {
+      double looked = 0;
+      for (Index t = 0; t < n; ++t) looked += static_cast<double>(weights.at({0, t, j}));
+      by_hand += 0.5 * (1 - looked) * (1 - looked);
+    }
+  }
+  EXPECT_NEAR(penalty(images, previous), alone, 1e-4);
+  EXPECT_NEAR(alone, by_hand, 1e-4);
+}
+
+}  // namespace
+}  // namespace heed::test
