@@ -18,6 +18,7 @@ struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
   Tensor features = {};                  // [length, width]
+  double frame_seconds = 0;              // of a sound: from one frame to the next
 
   Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
 };

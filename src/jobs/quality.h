@@ -8,6 +8,7 @@
 #include "heed/explain/gold_share.h"
 #include "heed/jobs/runner.h"
 #include "heed/metrics/aer.h"
+#include "heed/metrics/boundaries.h"
 
 namespace heed {
 
@@ -16,11 +17,12 @@ struct TestSet {
   std::vector<Sample> samples;
   std::vector<Samples::Place> places = {};  // of each sample; empty where they come from no file
   std::vector<AlignmentLinks> gold;         // as gold_share reads them; empty: not known
+  std::vector<Transcript> gold_times = {};  // of sounds; empty: not known
   std::string report = {};                  // what was left out; empty if nothing was
 };
 
-// `gold` (Pharaoh's form, counted from 0, or ERASER's lines in a file that ends with .jsonl) may be empty. Files of
-// unequal length, or without a usable sample, are an Error.
+// `gold` (Pharaoh's form, counted from 0, ERASER's lines in a file that ends with .jsonl, or of sounds, by their names,
+// a CTM in a file that ends with .ctm) may be empty. Files of unequal length, or without a usable sample, are an Error.
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
 
 // What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
@@ -33,6 +35,7 @@ struct Quality {
   double cross_entropy = 0;                               // nats per piece of the right outputs, or per label
   std::optional<AlignmentCounts> alignment;               // with gold alignments, of words by a model with attention
   std::optional<GoldShare> gold;                          // the same of labels: weight on the words that decide
+  std::optional<BoundaryCounts> times;                    // of sounds whose gold times are known
   std::optional<double> entropy;  // of a model that looks at a text: mean over the right outputs' words, in nats
   double samples_per_second = 0;  // of running
   Index unknown_labels = 0;       // samples whose right label the model does not know

@@ -69,18 +69,17 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   };
   const auto check_length = [&](EncodedInput& input) {
     const Index length = input.length();
-    const char* const what = input.features ? "frames or regions" : "pieces";
-    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} {}; {} are allowed",
-            job().verb, length, what, limits.longest);
+    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} pieces; {} are allowed",
+            job().verb, length, limits.longest);
     if (cut_input(input, limits.longest))
-      warn_(fmt::format("line {} has {} {} and is cut to {}", number, length, what, limits.longest));
+      warn_(fmt::format("line {} has {} pieces and is cut to {}", number, length, limits.longest));
   };
   EncodedSample encoded;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     EncodedInput& input = encoded.inputs.emplace_back();
     if (is_text(sides[i].kind) && !readable(sample.inputs[i].text)) continue;
     input = bundle.encode_input(i, sample.inputs[i]);
-    check_length(input);
+    if (!input.features) check_length(input);
   }
   if (sample.outputs.empty()) return encoded;
   if (job().gives_label()) {
@@ -115,6 +114,8 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   if (hypothesis.weights && codes.inputs.front())
     result.alignment = align_words(*codes.inputs.front(), sample.inputs.front().words, *codes.output, hypothesis.words,
                                    hypothesis.weights);
+  if (hypothesis.weights && sample.inputs.front().frame_seconds > 0)
+    result.times = times_of(hypothesis, sample.inputs.front().frame_seconds);
   return result;
 }
 
@@ -149,6 +150,9 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
     std::vector<Result>& answers = results[encoded.places[i]];
     answers.clear();
     for (const Hypothesis& hypothesis : found[i]) answers.push_back(result_of(hypothesis, samples[i]));
+    if (!answers.front().times) continue;
+    for (const std::string& doubt : answers.front().times->doubts)
+      warn_(fmt::format("input {}: {}", first + static_cast<Index>(encoded.places[i]) + 1, doubt));
   }
   return results;
 }
@@ -168,7 +172,8 @@ std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const Ru
                          .log_probability = std::log(found[i][label]),
                          .score = found[i][label],
                          .finished = true,
-                         .alignment = {}});
+                         .alignment = {},
+                         .times = {}});
     std::stable_sort(answers.begin(), answers.end(),
                      [](const Result& a, const Result& b) { return a.score > b.score; });
     answers.resize(std::min(answers.size(), static_cast<std::size_t>(options.search.options.best)));
