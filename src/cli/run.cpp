@@ -2,15 +2,19 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <nlohmann/json.hpp>
 
 #include "heed/base/progress.h"
 #include "heed/base/threads.h"
+#include "heed/base/utf8.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/length_flags.h"
 #include "heed/cli/run_inputs.h"
+#include "heed/data/transcripts.h"
 #include "heed/explain/terminal.h"
 #include "heed/jobs/runner.h"
 
@@ -46,6 +50,38 @@ class Output {
  private:
   std::string path_;
   std::FILE* file_;
+};
+
+// Transcripts of sounds in the format that --output names: the format itself, or a file that ends with it. Of several
+// sounds a format that holds one is written to a file for each, named as the sound is.
+class Transcripts {
+ public:
+  Transcripts(const Job& job, const std::string& output) {
+    if (job.inputs.front().kind != Kind::sound) return;
+    const std::string ending = output.substr(output.rfind('.') + 1);
+    for (const std::string& name : transcript_formats())
+      if (lowercased(ending) == name) format_ = name, bare_ = ending == output;
+  }
+  explicit operator bool() const { return !format_.empty(); }
+  // Where they go together; "-" where --output names but a format.
+  std::string file(const std::string& output) const { return bare_ ? "-" : output; }
+
+  void write(const Sample& sample, const Result& result, bool alone, Output& output) {
+    Transcript transcript = result.times ? result.times->transcript : Transcript{};
+    transcript.name = sample.inputs.front().text;
+    const std::string text = written_transcript(transcript, format_);
+    if (alone || can_follow_one_another(format_)) return output.write(text);
+    const std::string path = std::filesystem::path(transcript.name).stem().string() + "." + format_;
+    require(bare_, "{}: {} holds one sound; say --output {} to get a file for each", path, format_, format_);
+    require(written_.insert(path).second, "{}: two sounds would be written to it", path);
+    Output(path).write(text);
+    fmt::print(stderr, "{}\n", path);
+  }
+
+ private:
+  std::string format_;
+  bool bare_ = false;
+  std::set<std::string> written_;
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -102,6 +138,16 @@ std::string json_of(const Job& job, const Sample& sample, const std::vector<Resu
     answer["score"] = result.score;
     if (!result.finished) answer["finished"] = false;
     if (result.alignment) answer["alignment"] = hard_alignment(*result.alignment);
+    if (result.times) {
+      const auto milliseconds = [](double seconds) { return std::round(seconds * 1000) / 1000; };
+      answer["words"] = nlohmann::ordered_json::array();
+      for (const TimedWord& word : result.times->transcript.words)
+        answer["words"].push_back({{"word", word.word},
+                                   {"start", milliseconds(word.begin)},
+                                   {"end", milliseconds(word.end)},
+                                   {"confidence", word.confidence}});
+      if (!result.times->doubts.empty()) answer["doubts"] = result.times->doubts;
+    }
     return answer;
   };
   json.update(one(results.front()));
@@ -171,8 +217,12 @@ void run(RunCommand command, const Job* expected) {
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
   RunInputs inputs(command.words, job);
-  Output output(command.output);
-  const bool watched = ::isatty(STDERR_FILENO) == 1 && (command.output != "-" || ::isatty(STDOUT_FILENO) == 0);
+  Transcripts transcripts(job, command.output);
+  require(!transcripts || (!command.n_best && !command.scores && !command.json),
+          "--output: a transcript is of the best output alone, without --n-best, --scores and --json");
+  const std::string file = transcripts.file(command.output);
+  Output output(file);
+  const bool watched = ::isatty(STDERR_FILENO) == 1 && (file != "-" || ::isatty(STDOUT_FILENO) == 0);
   if (!inputs.are_typed_now() && (watched || inputs.are_files()))
     progress.emplace(ProgressTask{.title = job.verb, .unit = "inputs"});
   // Images and sounds take more room than texts.
@@ -191,6 +241,10 @@ void run(RunCommand command, const Job* expected) {
     }
     const auto results = runner.run(samples, command.options);
     for (std::size_t i = 0; i < results.size(); ++i) {
+      if (transcripts) {
+        transcripts.write(samples[i], results[i].front(), !inputs.need_names(), output);
+        continue;
+      }
       if (command.json) {
         output.write(json_of(job, samples[i], results[i], command.n_best));
         continue;
@@ -240,6 +294,11 @@ void add_writer_flags(CLI::App& command, const std::shared_ptr<RunCommand>& opti
 }
 
 std::string examples_of(const Job& job) {
+  if (job.inputs.front().kind == Kind::sound)
+    return fmt::format(
+        "Examples:\n  heed {0} my-model hello.wav\n  heed {0} my-model hello.wav --output srt\n"
+        "  heed {0} my-model *.flac --output words.ctm",
+        job.verb);
   if (!is_text(job.inputs.front().kind))
     return fmt::format(
         "Examples:\n  heed {0} my-model one-file another\n  heed {0} my-model folder/ list.txt --output outputs\n"
@@ -264,7 +323,13 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
   command->add_option("words", options->words, input_help(job))->type_name("MODEL [INPUTS]");
   command->add_option("--model,-m", options->models, "Model folder; several make an ensemble")->allow_extra_args(false);
   command->add_option("--input,-i", options->input, "File of inputs, one per line ('-': standard input)");
-  command->add_option("--output,-o", options->output, "File for the outputs ('-': standard output)")
+  const bool transcribes = job != nullptr && job->inputs.front().kind == Kind::sound;
+  command
+      ->add_option("--output,-o", options->output,
+                   transcribes ? fmt::format("File for the outputs ('-': standard output), with times if it ends with "
+                                             "one of {}; or one of these alone",
+                                             fmt::join(transcript_formats(), ", "))
+                               : "File for the outputs ('-': standard output)")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write one JSON object per input");
   command

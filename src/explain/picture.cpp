@@ -8,6 +8,7 @@
 #include "heed/explain/svg_parts.h"
 #include "heed/explain/terminal.h"
 #include "heed/trace/merge.h"
+#include "heed/trace/unit_times.h"
 
 namespace heed {
 namespace {
@@ -39,6 +40,17 @@ std::vector<std::string> rows_of(const Trace& trace) {
 // How long a frame is, and in what.
 std::pair<double, std::string> frame_step(const TraceAxis& sound) {
   return sound.frame_seconds > 0 ? std::pair{sound.frame_seconds, std::string("s")} : std::pair{1.0, std::string()};
+}
+
+// Of words that look at a sound whose times are known.
+std::vector<MatrixPicture::Stretch> words_at_their_times(const Trace& trace) {
+  std::vector<MatrixPicture::Stretch> stretches;
+  const double step = trace.column_axis().frame_seconds;
+  if (step <= 0 || trace.row_axis().text.tokens.size() != static_cast<std::size_t>(trace.alignment.size(0)))
+    return stretches;
+  for (const TimedWord& word : unit_times(trace.row_axis().text, trace.alignment, step, {}).transcript.words)
+    stretches.push_back({word.word, word.begin, word.end});
+  return stretches;
 }
 
 // "0 s       1 s       2 s" below cells that are two characters wide.
@@ -80,7 +92,11 @@ std::string draw_svg(const Trace& trace, const std::string& title) {
     return draw_document_svg({title, std::move(matrix.rows), std::move(matrix.columns), shown.alignment,
                               shown.column_axis().text.sentence_ends});
   if (picture != Picture::matrix) matrix.largest = largest_weight(shown.alignment);
-  if (picture == Picture::times) std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
+  if (picture == Picture::times) {
+    std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
+    matrix.preview = image.preview;
+    matrix.stretches = words_at_their_times(trace);
+  }
   return draw_matrix_svg(matrix);
 }
 

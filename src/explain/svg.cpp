@@ -44,6 +44,42 @@ std::string draw_line_ticks(const MatrixPicture& picture, double left, double bo
   return svg;
 }
 
+// What stands above columns that are stretches of a line: a picture of it, then its named stretches.
+class LineHeader {
+ public:
+  explicit LineHeader(const MatrixPicture& picture)
+      : picture_(picture),
+        shown_(picture.column_step > 0 && is_preview(picture.preview)),
+        named_(picture.column_step > 0 && !picture.stretches.empty()) {}
+
+  double height() const { return (shown_ ? kPreviewHeight : 0) + (named_ ? kNamesHeight : 0); }
+  std::string draw(double left, double top, double cell) const {
+    const double end = picture_.column_step * static_cast<double>(picture_.columns.size());
+    const double width = cell * static_cast<double>(picture_.columns.size());
+    std::string svg;
+    if (shown_)
+      svg += fmt::format(
+          "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" href=\"{}\"/>\n", left, top,
+          width, kPreviewHeight, picture_.preview);
+    if (!named_) return svg;
+    const double names = top + (shown_ ? kPreviewHeight : 0);
+    for (const MatrixPicture::Stretch& each : picture_.stretches) {
+      const double from = left + std::clamp(each.begin / end, 0.0, 1.0) * width;
+      const double until = left + std::clamp(each.end / end, 0.0, 1.0) * width;
+      svg += fmt::format("<path d=\"M{0:.1f} {1}v{2}M{3:.1f} {1}v{2}\" class=\"axis\"/>", from, names, kNamesHeight - 2,
+                         until);
+      svg += svg_label(each.name, (until - from) / kSvgFont,
+                       fmt::format("x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\"", (from + until) / 2, names + 15));
+    }
+    return svg;
+  }
+
+ private:
+  static constexpr double kPreviewHeight = 96, kNamesHeight = 22;
+  const MatrixPicture& picture_;
+  bool shown_, named_;
+};
+
 // The names of the heads in their colours, in as many rows as the width asks for.
 class HeadLegend {
  public:
@@ -120,7 +156,9 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
   const auto across = static_cast<double>(m);
   const double cell = line ? std::clamp(std::floor(kTimesWidth / across), kLeastTime, kCell) : kCell;
   const double left = kMargin + svg_widest(picture.rows) + kGap;
-  const double top = kMargin + (picture.title.empty() ? 0 : kSvgTitleHeight) + (line ? 0 : above.height());
+  const LineHeader header(picture);
+  const double first = kMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);
+  const double top = first + (line ? header.height() : above.height());
   const double bottom = top + kCell * static_cast<double>(n), right = left + cell * across;
   const double scale_top = bottom + (line ? kTimesHeight : 0) + kMargin;
   const double reach = line ? cell * across : above.reach();
@@ -129,7 +167,8 @@ std::string draw_matrix_svg(const MatrixPicture& picture) {
 
   std::string svg = svg_opening(width + kMargin, scale_top + kSvgScaleHeight,
                                 picture.title.empty() ? "attention weights" : picture.title);
-  svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title) + above.draw(left, top);
+  svg += svg_described(picture.rows, picture.columns, weights) + svg_title(picture.title) +
+         (line ? header.draw(left, first, cell) : above.draw(left, top));
   for (Index i = 0; i < n; ++i)
     svg += svg_label(picture.rows[unsigned_of(i)], fmt::format("x=\"{}\" y=\"{}\" text-anchor=\"end\"", left - kGap,
                                                                top + kCell * (static_cast<double>(i) + 0.5) + 4.5));

@@ -24,6 +24,14 @@ struct MatrixPicture {
   // have round numbers in a unit below them instead of labels.
   double column_step = 0;
   std::string column_unit = {};
+  // Above such columns, as wide as they are: a picture of the same line, such as a sound's spectrogram (see
+  // is_preview), and stretches of it with their names, such as words at their times.
+  std::string preview = {};
+  struct Stretch {
+    std::string name;
+    double begin = 0, end = 0;  // in the unit
+  };
+  std::vector<Stretch> stretches = {};
 };
 std::string draw_matrix_svg(const MatrixPicture& picture);
 // Of the trace's alignment, whatever its axes are. An Error if it has none.

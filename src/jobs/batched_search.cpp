@@ -15,6 +15,9 @@ namespace {
 // Few sentences make smaller batches, so that no thread waits long for the last of another.
 constexpr Index kBatchesOfAThread = 2, kLeastSentences = 8;
 
+// Nobody says more letters: a search that runs away in a sound is stopped here.
+constexpr double kWordsPerSecond = 30;
+
 std::unique_ptr<Decoding> start_all(std::span<const Writer* const> writers, const Source& source) {
   if (writers.size() == 1) return writers.front()->start(source);
   std::vector<std::unique_ptr<Decoding>> members;
@@ -140,6 +143,8 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       options.allows = [&](Index source, std::span<const std::int32_t> words, std::int32_t next) {
         return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words, next);
       };
+    if (const double step = samples[chosen.front()].inputs.front().frame_seconds; step > 0)
+      options.longest_factor = std::min(options.longest_factor, kWordsPerSecond * step);
     const Source source = chosen_batch(samples, chosen, false).inputs.front();
     std::unique_ptr<Decoding> decoding = start_all(writers, source);
     if (search.extractive != ExtractiveValues{}) {

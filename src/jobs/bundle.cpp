@@ -130,7 +130,9 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
     if (side.kind == Kind::document) encoded.ends = sentence_ends_in(value.text, vocabulary->places(value.text));
     return encoded;
   }
-  encoded.features = sense_input(input, value).features;
+  Featured sensed = sense_input(input, value);
+  encoded.features = std::move(sensed.features);
+  encoded.frame_seconds = sensed.frame_seconds;
   encoded.whole = side.kind == Kind::image;
   return encoded;
 }

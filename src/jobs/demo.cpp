@@ -64,10 +64,11 @@ TrainingPlan make_plan(const DemoOptions& options) {
 
 bool worth_drawing(const Job& job, const Sample& sample) {
   for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+    if (!is_text(job.inputs[i].kind)) continue;
     const std::size_t words = words_of_line(sample.inputs[i].text).size();
     const std::size_t most =
         job.inputs[i].kind == Kind::document ? kMostOfDocument : static_cast<std::size_t>(job.demo->most_words);
-    if (is_text(job.inputs[i].kind) && (words < kLeastWords || words > most)) return false;
+    if (words < kLeastWords || words > most) return false;
   }
   return true;
 }
@@ -121,6 +122,9 @@ int run_demo(const DemoOptions& options, const Say& print, const Say& say) {
   else if (quality.gold)
     line += fmt::format(", weight on the words that decide {:.2f} (uniform weights: {:.2f})", quality.gold->share,
                         quality.gold->uniform);
+  if (quality.times)
+    line += fmt::format(", begins and ends of words within 20, 50 and 100 ms: {:.0f}, {:.0f} and {:.0f} %",
+                        100 * quality.times->share(0), 100 * quality.times->share(1), 100 * quality.times->share(2));
   print(line);
   if (job.demo->report) print(job.report(outputs_of(quality), test.samples));
   print(fmt::format("Five of them, and {}:", job.demo->about));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 
 #include "heed/base/error.h"
 #include "heed/base/spelling.h"
@@ -138,6 +139,23 @@ void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
   if (share.rows > 0) quality.gold = share;
 }
 
+// How near the words are to their gold times, which CTM has by the names of the sounds: with or without their folders
+// and endings.
+void measure_times(const TestSet& test, Quality& quality) {
+  std::unordered_map<std::string, const Transcript*> by_name;
+  for (const Transcript& transcript : test.gold_times) by_name[transcript.name] = &transcript;
+  for (std::size_t i = 0; i < quality.outputs.size() && !by_name.empty(); ++i) {
+    const std::string& name = test.samples[i].inputs.front().text;
+    const std::filesystem::path path(name);
+    auto gold = by_name.find(name);
+    if (gold == by_name.end()) gold = by_name.find(path.filename().string());
+    if (gold == by_name.end()) gold = by_name.find(path.stem().string());
+    if (gold == by_name.end() || !quality.outputs[i].times) continue;
+    if (!quality.times) quality.times.emplace();
+    *quality.times += count_boundaries(gold->second->words, quality.outputs[i].times->transcript.words);
+  }
+}
+
 }  // namespace
 
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold) {
@@ -157,6 +175,10 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
     require(lines == test.samples.size(), "{}: it has {} lines, but there are {} samples", gold, lines,
             test.samples.size());
   };
+  if (gold.ends_with(".ctm")) {
+    test.gold_times = read_ctm(gold);
+    return test;
+  }
   if (gold.ends_with(".jsonl") && job.inputs.front().kind == Kind::image) {
     test.boxes = read_gold_boxes(gold);
     require_as_many(test.boxes.size());
@@ -204,6 +226,7 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
   measure_alignments(runner, test, quality);
   measure_gold(runner, test, quality);
   measure_regions(runner, test, quality);
+  measure_times(test, quality);
   return quality;
 }
 

@@ -8,6 +8,7 @@
 #include "heed/explain/gold_share.h"
 #include "heed/jobs/runner.h"
 #include "heed/metrics/aer.h"
+#include "heed/metrics/boundaries.h"
 
 namespace heed {
 
@@ -17,12 +18,13 @@ struct TestSet {
   std::vector<Samples::Place> places = {};       // of each sample; empty where they come from no file
   std::vector<AlignmentLinks> gold;              // as gold_share reads them; empty: not known
   std::vector<std::vector<GoldBox>> boxes = {};  // of the things that are named, in a picture; empty: not known
+  std::vector<Transcript> gold_times = {};       // of sounds; empty: not known
   std::string report = {};                       // what was left out; empty if nothing was
 };
 
-// `gold` (Pharaoh's form, counted from 0; of a job that gives labels ERASER's lines, of one that reads images boxes of
-// words, in a file that ends with .jsonl) may be empty. Files of unequal length, or without a usable sample, are an
-// Error.
+// `gold` may be empty: Pharaoh's form, counted from 0; of a job that gives labels ERASER's lines, of one that reads
+// images boxes of words, both in a file that ends with .jsonl; of sounds, by their names, a CTM in a file that ends
+// with .ctm. Files of unequal length, or without a usable sample, are an Error.
 TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
 
 // What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
@@ -42,10 +44,11 @@ struct Quality {
   std::optional<AlignmentCounts> alignment;               // with gold alignments, of words by a model with attention
   // Weight on the words of the gold alignments, or that decide; of images: in the gold boxes.
   std::optional<GoldShare> gold;
-  std::optional<RegionLooks> regions;  // of images
-  std::optional<double> entropy;       // of a model that looks at a text: mean over the right outputs' words, in nats
-  double samples_per_second = 0;       // of running
-  Index unknown_labels = 0;            // samples whose right label the model does not know
+  std::optional<RegionLooks> regions;   // of images
+  std::optional<BoundaryCounts> times;  // of sounds whose gold times are known
+  std::optional<double> entropy;        // of a model that looks at a text: mean over the right outputs' words, in nats
+  double samples_per_second = 0;        // of running
+  Index unknown_labels = 0;             // samples whose right label the model does not know
 };
 
 // Alignments are measured where the model reads the right outputs, since gold alignments are about these.

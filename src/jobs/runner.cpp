@@ -85,19 +85,18 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
     return false;
   };
   const auto check_length = [&](EncodedInput& input) {
-    const Index length = input.limited_length();
-    const char* const what = input.features ? "frames or regions" : "pieces";
-    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} {}; {} are allowed",
-            job().verb, length, what, limits.longest);
+    const Index length = input.length();
+    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} pieces; {} are allowed",
+            job().verb, length, limits.longest);
     if (cut_input(input, limits.longest))
-      warn_(fmt::format("line {} has {} {} and is cut to {}", number, length, what, limits.longest));
+      warn_(fmt::format("line {} has {} pieces and is cut to {}", number, length, limits.longest));
   };
   EncodedSample encoded;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     EncodedInput& input = encoded.inputs.emplace_back();
     if (is_text(sides[i].kind) && !readable(sample.inputs[i].text)) continue;
     input = bundle.encode_input(i, sample.inputs[i]);
-    check_length(input);
+    if (!input.features) check_length(input);
   }
   if (job().chooses()) choices = bundle.choose_from(sample, encoded);
   if (sample.outputs.empty()) return encoded;
@@ -140,6 +139,8 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   else if (hypothesis.weights && bundle.codes.inputs.front())
     result.alignment =
         align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, hypothesis.weights);
+  if (hypothesis.weights && sample.inputs.front().frame_seconds > 0)
+    result.times = times_of(hypothesis, sample.inputs.front().frame_seconds);
   return result;
 }
 
@@ -194,6 +195,9 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
     std::vector<Result>& answers = results[encoded.places[i]];
     answers.clear();
     for (const Hypothesis& hypothesis : found[i]) answers.push_back(result_of(hypothesis, samples[i]));
+    if (!answers.front().times) continue;
+    for (const std::string& doubt : answers.front().times->doubts)
+      warn_(fmt::format("input {}: {}", first + static_cast<Index>(encoded.places[i]) + 1, doubt));
   }
   return results;
 }

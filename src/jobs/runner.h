@@ -14,11 +14,12 @@
 #include "heed/jobs/batched_search.h"
 #include "heed/jobs/bundle.h"
 #include "heed/trace/trace.h"
+#include "heed/trace/unit_times.h"
 #include "heed/trace/word_alignment.h"
 
 namespace heed {
 
-// What becomes of an input with more pieces, frames or regions than are allowed.
+// What becomes of a text with more pieces than are allowed. Images and sounds are limited by those who take them in.
 enum class TooLong { cut, refuse };  // cut: with a warning
 
 struct InputLimits {
@@ -34,6 +35,7 @@ struct Result {
   bool finished = true;                         // false: cut off because it became too long
   std::optional<WordAlignment> alignment = {};  // of words from a text by a model with attention
   Index begin = -1, end = -1;  // of a choice: the characters of the first input where it stands first; -1: nowhere
+  std::optional<UnitTimes> times = {};  // of words from a sound by a model with attention
 };
 
 struct SampleScore {
@@ -135,6 +137,8 @@ class Runner {
   std::vector<std::vector<Result>> write(const Encoded& encoded, const RunOptions& options, Index first) const;
   std::vector<std::vector<Result>> choose(const Encoded& encoded, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;
+  // When the words of a sound were said.
+  UnitTimes times_of(const Hypothesis& hypothesis, double frame_seconds) const;
 
   struct Explanation;  // a sample on its way to its trace
   void search_traces(std::span<Explanation> list, const ExplainOptions& options) const;

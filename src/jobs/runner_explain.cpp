@@ -4,6 +4,7 @@
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/data/sound_preview.h"
 #include "heed/explain/faithfulness.h"
 #include "heed/jobs/runner.h"
 
@@ -165,6 +166,13 @@ class TokenTeller {
 
 }  // namespace
 
+UnitTimes Runner::times_of(const Hypothesis& hypothesis, double frame_seconds) const {
+  const Vocabulary& output = *bundles_.front()->codes.output;
+  const Words& words = hypothesis.words;
+  return unit_times(trace_text(output, output.decode(words), words, output.decoded_places(words)), hypothesis.weights,
+                    frame_seconds, hypothesis.log_probabilities);
+}
+
 struct Runner::Explanation {
   EncodedSample sample;
   std::vector<Choice> choices;  // where a label or a choice is given
@@ -189,7 +197,7 @@ TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
   axis.rows = side.kind == Kind::image ? featured.rows : featured.features.size(0);
   axis.columns = side.kind == Kind::image ? featured.columns : 1;
   axis.frame_seconds = featured.frame_seconds;
-  axis.preview = featured.preview;
+  axis.preview = side.kind == Kind::sound ? sound_preview(decoded(side.kind, value)) : featured.preview;
   return axis;
 }
 

@@ -76,6 +76,11 @@ std::vector<Number> numbers_of(const Quality& quality) {
     numbers.push_back({"of uniform", "uniform_entropy", quality.regions->uniform, 3});
     numbers.push_back({"movement", "attention_movement", quality.regions->movement, 3});
   }
+  if (quality.times) {
+    numbers.push_back({"in 20 ms", "boundaries_within_20_ms", quality.times->share(0), 3});
+    numbers.push_back({"in 50 ms", "boundaries_within_50_ms", quality.times->share(1), 3});
+    numbers.push_back({"in 100 ms", "boundaries_within_100_ms", quality.times->share(2), 3});
+  }
   if (quality.entropy) numbers.push_back({"entropy", "attention_entropy", *quality.entropy, 3});
   numbers.push_back({"samples/s", "samples_per_second", quality.samples_per_second, 1});
   return numbers;

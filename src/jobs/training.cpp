@@ -115,6 +115,8 @@ LoopOptions loop_options(const Training& training) {
   options.workers.seed = static_cast<std::uint64_t>(training.seed);
   options.delay = training.delay;
   options.clip_norm = training.clip_norm;
+  options.max_norm = training.max_norm;
+  options.weight_noise = training.weight_noise;
   options.smoothing = training.smoothing;
   options.validate = parse_every(training.validate_every, "--validate-every");
   options.save = parse_every(training.save_every, "--save-every");

@@ -199,6 +199,8 @@ void Training::visit(Fields& field) {
   field("weight-decay", weight_decay, "weight decay of the optimiser");
   field("lazy", lazy, "only vectors of words in the batch are updated, and their state with them");
   field("clip-norm", clip_norm, "largest gradient norm (0: not clipped)");
+  field("max-norm", max_norm, "largest norm of each unit's incoming weights (0: any)");
+  field("weight-noise", weight_noise, "deviation of the noise on the weights while gradients are computed (0: none)");
   field("label-smoothing", label_smoothing, "probability spread over all words or labels");
   field("smoothing", smoothing, "decay of averaged weights, such as 0.999 (0: no average)");
   field("alignment-weight", alignment_weight, "weight of the guided alignment loss");

@@ -36,7 +36,7 @@ struct Training {
   std::string optimiser = "adam", schedule = "inverse-root";
   double learning_rate = 1e-3;
   Index warm_up = 400;
-  double beta2 = 0.98, weight_decay = 0, clip_norm = 1, label_smoothing = 0.1;
+  double beta2 = 0.98, weight_decay = 0, clip_norm = 1, max_norm = 0, weight_noise = 0, label_smoothing = 0.1;
   double smoothing = 0.998, alignment_weight = 0.1;
   bool lazy = false;
   Index delay = 1;

@@ -48,7 +48,7 @@ class Work : public BatchItem {
 
 struct WorkOptions {
   Index batch_sentences = 64;
-  Index longest_input = 500;    // pieces, frames or regions; more is refused
+  Index longest_input = 500;    // pieces of a text; more is refused
   Index longest_trusted = 100;  // pieces of an input or output whose trust is measured: it is read again for each
   Index most_weights = Index{1} << 21;  // of the attentions of an answer; more is refused
   Index short_pieces = 256;             // about so many pieces to read make a request a long one

@@ -42,7 +42,8 @@ struct TraceAxis {
   TraceText text = {};          // of a text, a document or a label, whose tokens are the labels
   Index rows = 0, columns = 0;  // of an image: its grid of regions, row by row; of a sound: frames, and 1
   double frame_seconds = 0;     // of a sound: from one frame to the next
-  std::string preview = {};     // of an image: a small copy of it as a data: URL (see is_preview); may be empty
+  // Of an image a small copy of it, of a sound its spectrogram, as a data: URL (see is_preview); may be empty.
+  std::string preview = {};
 
   // Places along the axis: tokens, regions or frames.
   Index size() const;

@@ -102,6 +102,7 @@ void write_axis(std::string& out, const TraceAxis& axis) {
     case Kind::sound:
       fields += fmt::format(R"(,"rows":{})", axis.size());
       write_optional(fields, "frame_seconds", axis.frame_seconds);
+      if (is_preview(axis.preview)) write_field(fields, "preview", axis.preview);
       break;
     default: write_text_fields(fields, axis.text);
   }

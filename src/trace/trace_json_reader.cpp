@@ -127,6 +127,15 @@ Kind read_kind(const Field& value) {
   value.wrong("must be text, document, image, sound or label, not {}", Quoted{name});
 }
 
+// A picture of an image or a sound; may be empty.
+std::string read_preview(const Field& value) {
+  if (!value.has("preview")) return "";
+  std::string preview = value["preview"].text();
+  if (!preview.empty() && (preview.size() > kLargestPreview || !is_preview(preview)))
+    value["preview"].wrong("must be a data: URL of a PNG, JPEG, WebP or GIF of at most {} bytes", kLargestPreview);
+  return preview;
+}
+
 TraceAxis read_axis(const Field& value) {
   TraceAxis axis;
   axis.name = value["name"].text();
@@ -137,14 +146,13 @@ TraceAxis read_axis(const Field& value) {
       axis.rows = value["rows"].whole(0, kLongest);
       axis.columns = value["columns"].whole(0, kLongest);
       if (axis.size() > kLongest) value.wrong("has {} regions; {} are allowed", axis.size(), kLongest);
-      if (value.has("preview")) axis.preview = value["preview"].text();
-      if (!axis.preview.empty() && !is_preview(axis.preview))
-        value["preview"].wrong("must be a data: URL of a PNG, JPEG, WebP or GIF of at most {} bytes", kLargestPreview);
+      axis.preview = read_preview(value);
       break;
     case Kind::sound:
       axis.rows = value["rows"].whole(0, kLongest), axis.columns = 1;
       if (value.has("frame_seconds")) axis.frame_seconds = value["frame_seconds"].number();
       if (axis.frame_seconds < 0) value["frame_seconds"].wrong("is less than 0");
+      axis.preview = read_preview(value);
       break;
     default: axis.text = read_text(value);
   }

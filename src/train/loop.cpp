@@ -6,6 +6,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/train/clip.h"
+#include "heed/train/constraints.h"
 #include "heed/train/stop_signals.h"
 
 namespace heed {
@@ -65,6 +66,8 @@ TrainingLoop::TrainingLoop(Parameters& parameters, TrainingTask& task, ScheduleP
       workers_(options_.workers) {
   require(options_.delay >= 1, "[train] an update takes at least 1 batch, not {}", options_.delay);
   require(options_.clip_norm >= 0, "[train] the norm to clip at must be 0 or more, not {}", options_.clip_norm);
+  require(options_.max_norm >= 0, "[train] the largest norm of weights must be 0 or more, not {}", options_.max_norm);
+  require(options_.weight_noise >= 0, "[train] the weights' noise must be 0 or more, not {}", options_.weight_noise);
   require(options_.show >= 1, "[train] log lines are at least 1 update apart, not {}", options_.show);
   if (options_.smoothing != 0) average_.emplace(parameters_, options_.smoothing);
 }
@@ -116,7 +119,10 @@ bool TrainingLoop::begin_epoch(Run& run, Index epoch) {
 }
 
 Workers::Result TrainingLoop::run_batch(Index part) {
-  return workers_.run(parameters_, step_ * options_.delay + part,
+  const Index number = step_ * options_.delay + part;
+  const RandomKey key{options_.workers.seed, static_cast<std::uint64_t>(number)};
+  const WeightNoise noise(parameters_, options_.weight_noise, key.derive("weight-noise"));
+  return workers_.run(parameters_, number,
                       [this](Index shard, Random& random) { return task_.loss(shard, workers_.shards(), random); });
 }
 
@@ -143,6 +149,7 @@ void TrainingLoop::update(Run& run, const TrainingTask::Batch& first, const Trai
   const Real clip = options_.clip_norm > 0 ? clip_factor(norm, options_.clip_norm) : Real{1};
   const Real rate = schedule_->rate(step_ + 1);
   optimiser_.step(parameters_, gradients, rate, clip / static_cast<Real>(words));
+  if (options_.max_norm > 0) limit_column_norms(parameters_, options_.max_norm);
   if (average_) average_->update(parameters_);
 
   ++step_;

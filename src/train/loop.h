@@ -43,16 +43,18 @@ struct Every {
 struct LoopOptions {
   OptimiserOptions optimiser;
   WorkersOptions workers;
-  Index delay = 1;       // batches per update; the gradient is that of the mean over all their words
-  double clip_norm = 0;  // 0: not clipped
-  double smoothing = 0;  // decay of the averaged weights, which are validated and kept; 0: none
-  Every validate, save;  // save: checkpoints
-  Index show = 100;      // updates between log lines
-  std::string metric;    // the score that tells which weights are best; empty: the first
-  Index patience = 0;    // stop after so many validations in a row without a better score; 0: never
-  Index steps = 0;       // stop after so many updates, 0: no limit;
-  Index epochs = 0;      // or passes over the data;
-  double minutes = 0;    // or minutes, over all runs
+  Index delay = 1;          // batches per update; the gradient is that of the mean over all their words
+  double clip_norm = 0;     // 0: not clipped
+  double max_norm = 0;      // of each unit's incoming weights, held after every update; 0: any
+  double weight_noise = 0;  // deviation of what is added to the weights while gradients are computed; 0: nothing
+  double smoothing = 0;     // decay of the averaged weights, which are validated and kept; 0: none
+  Every validate, save;     // save: checkpoints
+  Index show = 100;         // updates between log lines
+  std::string metric;       // the score that tells which weights are best; empty: the first
+  Index patience = 0;       // stop after so many validations in a row without a better score; 0: never
+  Index steps = 0;          // stop after so many updates, 0: no limit;
+  Index epochs = 0;         // or passes over the data;
+  double minutes = 0;       // or minutes, over all runs
 };
 
 // Where the loop leaves what it makes. Both write files, and their errors (a full disk) end the run.

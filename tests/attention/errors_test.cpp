@@ -133,9 +133,6 @@ TEST(AttentionErrors, NegativeSizesNameTheOption) {
 }
 
 TEST(AttentionErrors, MoreThanThereIs) {
-  AttentionOptions options = small(composed_of("dot", "global", "sharpened"));
-  options.top_k = 6;
-  EXPECT_EQ(refusal(options, random_inputs({}, 1)), "[sharpened] top-k 6 of only 5 positions");
   EXPECT_EQ(refusal(small(composed_of("location")), random_inputs({.m = 7}, 1)),
             "[location] a memory of 7 is longer than the longest, 6");
 }

@@ -8,6 +8,7 @@
 #include "heed/attention/fused.h"
 #include "heed/autograd/ops/along.h"
 #include "heed/autograd/ops/convolution.h"
+#include "heed/autograd/ops/ctc.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/embedding.h"
 #include "heed/autograd/ops/loss.h"
@@ -253,6 +254,21 @@ const std::vector<WrongCall>& wrong_calls() {
          cross_entropy(matrix, ids({0, 1}), {.label_smoothing = 1.5});
        },
        "[cross_entropy] label smoothing 1.5 is outside [0, 1)"},
+      {"ctc_loss",
+       [] {
+         ctc_loss(cube, ids({3, 3}), {Ids(Shape{2, 1}, 4), ids({1, 1})});
+       },
+       "[ctc_loss] label 4 is the blank 0 or outside the 4 classes"},
+      {"ctc_loss",
+       [] {
+         ctc_loss(cube, ids({3, 4}), {Ids(Shape{2, 1}, 1), ids({1, 1})});
+       },
+       "[ctc_loss] a length of 4 is outside 0..3"},
+      {"ctc_loss",
+       [] {
+         ctc_loss(matrix, ids({3, 3}), {Ids(Shape{2, 1}, 1), ids({1, 1})});
+       },
+       "[ctc_loss] logits must be [batch, frames, classes], not [2, 3]"},
       {"linear_cross_entropy",
        [] {
          linear_cross_entropy(matrix, zeros(Shape{3, 4}), {}, ids({0, 4}));

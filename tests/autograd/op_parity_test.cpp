@@ -19,6 +19,7 @@ constexpr double kTolerance = 2.5e-6;
 
 // Ops without recorded cases, and why.
 const std::map<std::string, std::string> kExempt = {
+    {"ctc_loss", "ctc_test.cpp has PyTorch's numbers, infinite ones among them"},
     {"dropout", "its mask is a function of our own random key; PyTorch draws another"},
     {"scale_gradient", "its backward is by definition not the derivative of its value"},
 };

@@ -27,10 +27,10 @@ class Setting final : public Fields {
   Setting(std::map<std::string, std::string> settings, Index width) : settings_(std::move(settings)), width_(width) {}
   void operator()(const char* name, Index& value, const char*) override {
     static const std::map<std::string, Index> tiny{
-        {"feed-forward", 5}, {"layers", 2},     {"decoder-layers", 2}, {"heads", 2},
-        {"rank", 3},         {"longest", 9},    {"half-width", 2},     {"filters", 2},
-        {"relative", 2},     {"neighbours", 3}, {"score-width", 3},    {"filter-width", 3},
-        {"layer", 6},        {"gated", 2},      {"rows", 2},           {"buckets", 4}};
+        {"feed-forward", 5}, {"layers", 2},       {"decoder-layers", 2}, {"heads", 2},    {"rank", 3},
+        {"longest", 9},      {"half-width", 2},   {"filters", 2},        {"relative", 2}, {"neighbours", 3},
+        {"score-width", 3},  {"filter-width", 3}, {"layer", 6},          {"gated", 2},    {"rows", 2},
+        {"buckets", 4},      {"halvings", 1},     {"masks", 0}};
     for (const char* wide : {"embedding", "hidden", "maxout", "width"})
       if (std::string(name) == wide) value = width_;
     if (const auto small = tiny.find(name); small != tiny.end()) value = small->second;

@@ -20,7 +20,7 @@ TEST(ServerLimitsAsDocumented, AreTheRealOnes) {
         fmt::format("| characters of a text | `--max-text` {} | 422 |", service.limits.text),
         fmt::format("| samples of a request, and lines of those to translate | `--max-texts` {} | 422 |",
                     service.limits.texts),
-        fmt::format("| pieces, frames or regions of one input | {} | 422 |", service.work.longest_input),
+        fmt::format("| pieces of one text | {} | 422 |", service.work.longest_input),
         fmt::format("| pieces of an input or output whose trust is measured | {} | 422", service.work.longest_trusted),
         fmt::format("| weights of the attentions in an answer | {} | 422 |", service.work.most_weights),
         fmt::format("| `beam`, `alternatives` | {}, {} | 400 |", service.limits.beam, service.limits.alternatives),

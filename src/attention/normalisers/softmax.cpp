@@ -25,7 +25,8 @@ class Plain final : public Normaliser {
   Function function_;
 };
 
-// Chorowski et al. 2015, sharpening.   softmax(e / temperature) over the k largest scores.
+// Chorowski et al. 2015, sharpening.   softmax(e / temperature) over the k largest scores, or all where there are
+// fewer.
 class Sharpened final : public Normaliser {
  public:
   explicit Sharpened(const AttentionOptions& options) : temperature_(options.temperature), k_(options.top_k) {
@@ -33,7 +34,6 @@ class Sharpened final : public Normaliser {
     require(k_ >= 0, "[sharpened] top-k must not be negative: {}", k_);
   }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
-    require(k_ <= scores.size(-1), "[sharpened] top-k {} of only {} positions", k_, scores.size(-1));
     const Var e = scale(scores, static_cast<Real>(1 / temperature_));
     return {softmax(e, k_ == 0 ? visible : largest(e.value().contiguous(), visible)), {}, {}};
   }

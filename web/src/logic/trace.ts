@@ -40,6 +40,7 @@ export interface SoundAxis {
   kind: "sound";
   rows: number; // frames
   frameSeconds: number;
+  preview: string; // its spectrogram as a data: address, or empty
 }
 
 export type Axis = WordsAxis | ImageAxis | SoundAxis;
@@ -172,6 +173,13 @@ const picturePattern = /^data:image\/(png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/
 const mostCells = 1 << 20;
 
 // An axis of version 2; what does not say its name or kind is text with the name `otherwise`.
+// A picture inside the trace; may be missing.
+function readPreview(value: unknown, where: string): string {
+  const preview = value === undefined ? "" : text(value, where);
+  if (preview && !picturePattern.test(preview)) fail(where, "is not an image inside the trace");
+  return preview;
+}
+
 export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
   const of = fields(value, where);
   const name = of.name === undefined && otherwise ? otherwise : text(of.name, `${where}.name`);
@@ -182,23 +190,21 @@ export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
     case "label":
     case "choice":
       return { name, kind, ...readWords(value, where) };
-    case "image": {
-      const preview = of.preview === undefined ? "" : text(of.preview, `${where}.preview`);
-      if (preview && !picturePattern.test(preview)) fail(`${where}.preview`, "is not an image inside the trace");
+    case "image":
       return {
         name,
         kind,
         rows: whole(of.rows, 1, mostCells, `${where}.rows`),
         columns: whole(of.columns, 1, mostCells, `${where}.columns`),
-        preview,
+        preview: readPreview(of.preview, `${where}.preview`),
       };
-    }
     case "sound":
       return {
         name,
         kind,
         rows: whole(of.rows, 0, mostCells, `${where}.rows`),
         frameSeconds: number(of.frame_seconds, `${where}.frame_seconds`),
+        preview: readPreview(of.preview, `${where}.preview`),
       };
     default:
       return fail(`${where}.kind`, `is “${kind}”, which this page does not know`);
@@ -377,8 +383,8 @@ function rowsOf(of: Matrix): number[][] {
 function writeAxis(axis: Axis): object {
   if (axis.kind === "image") return { ...axis, preview: axis.preview || undefined };
   if (axis.kind === "sound") {
-    const { frameSeconds, ...rest } = axis;
-    return { ...rest, frame_seconds: frameSeconds };
+    const { frameSeconds, preview, ...rest } = axis;
+    return { ...rest, frame_seconds: frameSeconds, preview: preview || undefined };
   }
   return { name: axis.name, kind: axis.kind, ...writeWords(axis) };
 }

@@ -60,6 +60,7 @@ export class MatrixView implements PictureView {
   readonly #canvas = element("canvas", { "aria-hidden": "true" });
   readonly #rowBand = element("div", { class: "band", "aria-hidden": "true" });
   readonly #columnBand = element("div", { class: "band", "aria-hidden": "true" });
+  readonly #sound = element("img", { class: "spectrogram", alt: "Spectrogram of the sound" });
   readonly #value = element("div", { class: "value", "aria-hidden": "true" });
   readonly #rows = new Labels("row");
   readonly #columns = new Labels("column");
@@ -91,7 +92,7 @@ export class MatrixView implements PictureView {
       this.#rows.root,
       element("div", { class: "cells" }, this.#canvas, this.#rowBand, this.#columnBand, this.#value),
     );
-    this.#frame.append(this.#area);
+    this.#frame.append(this.#sound, this.#area);
     this.root.append(this.#frame, this.#key.root);
   }
 
@@ -102,6 +103,11 @@ export class MatrixView implements PictureView {
     const { cellWidth, cellHeight, turn } = layout;
     this.#layout = layout;
     this.#area.style.gridTemplate = `${layout.top}px ${rows.length * cellHeight}px / ${layout.left}px ${layout.width - layout.left}px`;
+    const preview = columnAxis.kind === "sound" ? columnAxis.preview : "";
+    this.#sound.hidden = !preview;
+    if (preview) this.#sound.src = preview;
+    this.#sound.style.marginLeft = `${layout.left}px`;
+    this.#sound.style.width = `${columns.length * cellWidth}px`;
     this.#draw(picture, layout, theme);
     this.#key.show(picture, theme);
     this.#rows.show(rowAxis, rows, rows.length * cellHeight, (label, place) => {

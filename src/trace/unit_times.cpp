@@ -1,0 +1,128 @@
+#include "heed/trace/unit_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+namespace {
+
+constexpr double kStill = 0.1;       // of a row's largest weight: it is still being said
+constexpr double kPause = 0.2;       // seconds between two tokens that are not neighbours any more
+constexpr double kReach = 0.05;      // seconds that a token goes beyond its weights before and after a pause
+constexpr double kWentBack = 0.5;    // seconds back from where it was, and
+constexpr double kPassedOver = 1.5;  // seconds that nothing was written of, that are worth a warning
+
+double centre_of(const Real* weights, Index m) {
+  double sum = 0, moment = 0;
+  for (Index j = 0; j < m; ++j) {
+    sum += static_cast<double>(weights[j]);
+    moment += static_cast<double>(weights[j]) * (static_cast<double>(j) + 0.5);
+  }
+  return sum > 0 ? moment / sum : 0;
+}
+
+// The frames of [first, last) at which the row's weights are not much below their largest there; never empty.
+std::pair<Index, Index> still_said(const Real* weights, Index first, Index last) {
+  const Real least = static_cast<Real>(kStill) * *std::max_element(weights + first, weights + last);
+  while (weights[first] < least) ++first;
+  while (weights[last - 1] < least) --last;
+  return {first, last};
+}
+
+// Neighbours meet half-way; at a pause, and at both ends of the sound, a token reaches a little into the silence.
+void close_gaps(std::vector<TimedWord>& units, double seconds) {
+  for (std::size_t i = 0; i <= units.size(); ++i) {
+    const double before = i == 0 ? 0 : units[i - 1].end, after = i == units.size() ? seconds : units[i].begin;
+    const bool neighbours = i > 0 && i < units.size() && after - before <= kPause;
+    const double reach = neighbours ? (after - before) / 2 : std::min(kReach, after - before);
+    if (i > 0) units[i - 1].end = before + reach;
+    if (i < units.size()) units[i].begin = neighbours ? before + reach : after - reach;
+  }
+}
+
+// By the units' times, and by where the middle of each one's weights is.
+std::vector<std::string> doubts_of(const std::vector<TimedWord>& units, const std::vector<double>& centres,
+                                   double seconds) {
+  std::vector<std::string> doubts;
+  double furthest = 0, written = 0;
+  const auto passed_over = [&](double until) {
+    if (until - written > kPassedOver)
+      doubts.push_back(fmt::format("nothing was written of {:.1f} s to {:.1f} s", written, until));
+  };
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (furthest - centres[i] > kWentBack)
+      doubts.push_back(fmt::format("it looked back from {:.1f} s to {:.1f} s at '{}', and may have repeated something",
+                                   furthest, centres[i], units[i].word));
+    furthest = std::max(furthest, centres[i]);
+    passed_over(units[i].begin);
+    written = std::max(written, units[i].end);
+  }
+  passed_over(seconds);
+  return doubts;
+}
+
+}  // namespace
+
+std::vector<Index> monotone_path(const Tensor& weights) {
+  const Tensor a = weights.contiguous();
+  const Index n = a.size(0), m = a.size(1), rows = std::min(n, m);
+  // best[i]: of the frames so far, the last of which belongs to row i. moved[j, i]: the frame before belonged to i - 1.
+  std::vector<double> best(static_cast<std::size_t>(rows), -INFINITY);
+  std::vector<bool> moved(static_cast<std::size_t>(rows * m), false);
+  for (Index j = 0; j < m; ++j)
+    for (Index i = std::min(rows - 1, j); i >= 0; --i) {
+      const auto row = static_cast<std::size_t>(i);
+      const double stay = j == 0 ? (i == 0 ? 0 : -INFINITY) : best[row];
+      const double move = i > 0 && j > 0 ? best[row - 1] : -INFINITY;
+      moved[static_cast<std::size_t>(j * rows + i)] = move > stay;
+      best[row] = std::max(stay, move) + static_cast<double>(a.data()[i * m + j]);
+    }
+  std::vector<Index> ends(static_cast<std::size_t>(n), m);
+  for (Index j = m - 1, i = rows - 1; j > 0 && i > 0; --j)
+    if (moved[static_cast<std::size_t>(j * rows + i)]) ends[static_cast<std::size_t>(--i)] = j;
+  return ends;
+}
+
+UnitTimes unit_times(const TraceText& output, const Tensor& weights, double frame_seconds,
+                     std::span<const double> log_probabilities) {
+  const Tensor a = weights.contiguous();
+  const Index m = a.size(1);
+  UnitTimes times;
+  std::vector<TimedWord>& units = times.transcript.units;
+  times.transcript.seconds = static_cast<double>(m) * frame_seconds;
+  const std::vector<Index> ends = m > 0 && a.size(0) > 0 ? monotone_path(a) : std::vector<Index>();
+  std::vector<double> centres;
+  struct Word {
+    double log_probability = 0;
+    std::size_t first = 0, count = 0;  // of the units
+  };
+  std::vector<Word> words(output.words.size());
+  for (std::size_t i = 0; i < std::min(output.tokens.size(), ends.size()); ++i) {
+    const TraceToken& token = output.tokens[i];
+    if (token.word < 0 || token.begin == token.end) continue;
+    const Index begin = i == 0 ? 0 : ends[i - 1];
+    const Real* const row = a.data() + static_cast<Index>(i) * m;
+    const auto [first, last] = begin < ends[i] ? still_said(row, begin, ends[i]) : std::pair{m, m};
+    const double log_probability = i < log_probabilities.size() ? log_probabilities[i] : 0;
+    Word& word = words[static_cast<std::size_t>(token.word)];
+    if (word.count++ == 0) word.first = units.size();
+    word.log_probability += log_probability;
+    centres.push_back(centre_of(row, m) * frame_seconds);
+    units.push_back({token.text, static_cast<double>(first) * frame_seconds, static_cast<double>(last) * frame_seconds,
+                     std::exp(log_probability)});
+  }
+  close_gaps(units, times.transcript.seconds);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Word& word = words[i];
+    if (word.count == 0) continue;
+    times.transcript.words.push_back({output.words[i].text, units[word.first].begin,
+                                      units[word.first + word.count - 1].end,
+                                      std::exp(word.log_probability / static_cast<double>(word.count))});
+  }
+  times.doubts = doubts_of(units, centres, times.transcript.seconds);
+  return times;
+}
+
+}  // namespace heed
