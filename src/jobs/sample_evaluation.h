@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/jobs/quality.h"
+#include "heed/jobs/set_trust.h"
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/classification.h"
 
@@ -16,9 +17,10 @@ struct SampleEvaluationOptions {
   std::function<SampleFiles(const Job& job)> files;  // the samples
   std::string gold = {};                             // right alignments; may be empty
   UnknownLabels unknown_labels = UnknownLabels::refuse;
-  Index draws = 1000;         // of the intervals and of the test; 0: no intervals
-  bool confusion = false;     // it will be drawn: the only model gives labels
-  bool significance = false;  // each model is tested against the first
+  Index draws = 1000;               // of the intervals and of the test; 0: no intervals
+  bool confusion = false;           // it will be drawn: the only model gives labels
+  bool significance = false;        // each model is tested against the first
+  std::optional<Index> trust = {};  // of so many samples (0: all) it is measured whether the weights are the reason
   RunOptions run = {};
   int threads = 0;
 };
@@ -37,6 +39,7 @@ struct EvaluatedSamples {
   std::vector<Resampled> resampled;  // metrics that have intervals
   std::string report;                // of the job; may be empty
   LabelPairs labels;                 // of a job that gives labels
+  std::optional<SetTrust> trust;     // where it was asked for
 };
 
 struct SampleEvaluation {
