@@ -23,7 +23,8 @@ struct EvaluateOptions {
   TextEvaluationOptions texts;
   SampleFlags samples;
   std::string figure, tokens = "13a", smoothing = "exp", confusion, results;
-  bool json = false, count_unknown = false;
+  bool json = false, count_unknown = false, trust = false;
+  Index trusted = 200;
 };
 
 void warn(const std::string& line) { fmt::print(stderr, "warning: {}\n", line); }
@@ -45,6 +46,7 @@ void evaluate_data(const EvaluateOptions& options) {
                         .confusion = !options.confusion.empty(),
                         .significance = texts.significance,
                         .results = !options.results.empty(),
+                        .trust = options.trust ? std::optional(options.trusted) : std::nullopt,
                         .run = texts.run,
                         .threads = texts.threads},
                        warn);
@@ -63,6 +65,7 @@ void run(EvaluateOptions options) {
   limit_threads(options.texts.threads);
   if (options.samples.given()) return evaluate_data(options);
   require(options.confusion.empty(), "[evaluate] --confusion is about labels, which are in --data");
+  require(!options.trust, "[evaluate] --trust is about a model that looks at samples: give --model and --data");
   options.texts.bleu.tokens = bleu_tokens_named(options.tokens);
   options.texts.bleu.smoothing = bleu_smoothing_named(options.smoothing);
   options.texts.chrf.lowercase = options.texts.bleu.lowercase;
@@ -147,6 +150,11 @@ void add_evaluate(CLI::App& app) {
       "JSON)");
   command->add_option("--confusion", options->confusion,
                       "Draw which labels of --data are taken for which into this file (.svg or .png)");
+  command->add_flag("--trust", options->trust,
+                    "Measure whether the weights of --model are the reason for what it gives, beside random weights");
+  command->add_option("--trust-samples", options->trusted, "Samples of --trust, evenly spread (0: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command
       ->add_option_function<std::string>(
           "--unknown-labels", [options](const std::string& word) { options->count_unknown = word == "count"; },
@@ -161,6 +169,7 @@ void add_evaluate(CLI::App& app) {
       "Examples:\n"
       "  heed evaluate --model my-model --data test.tsv\n"
       "  heed evaluate --model my-classifier --data test.tsv --confusion confusion.svg\n"
+      "  heed evaluate --model my-classifier --data test.tsv --trust\n"
       "  heed evaluate --reference test.de output.de\n"
       "  heed evaluate -r test.de rnn.de transformer.de --significance\n"
       "  heed evaluate -r summaries.txt output.txt --metrics rouge1,rouge2,rougeL --stem\n"

@@ -25,7 +25,7 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   const TestSet test = read_test_set(job, options.files(job), options.gold);
   if (!test.report.empty()) warn(test.report);
   EvaluatedSamples model{
-      folder, &job, test.samples.size(), measure_quality(runner, test, options.run, options.unknown_labels), {},
+      folder, &job, test.samples.size(), measure_quality(runner, test, options.run, options.unknown_labels), {}, {},
       {},     {}};
   if (warned > kMostWarnings) warn(fmt::format("{} warnings more are left out", warned - kMostWarnings));
   if (const Index unknown = model.quality.unknown_labels; unknown > 0)
@@ -42,6 +42,11 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   if (job.report) model.report = job.report(outputs, test.samples);
   if (options.results) model.results = job.results(outputs, test.samples, options.files(job));
   if (job.gives_label()) model.labels = label_pairs(outputs, test.samples);
+  if (options.trust) {
+    ExplainOptions explained;
+    explained.run.search = options.run.search;
+    model.trust = measure_set_trust(runner, test.samples, *options.trust, options.draws, explained);
+  }
   return model;
 }
 
@@ -84,6 +89,18 @@ std::vector<Number> numbers_of(const Quality& quality) {
   if (quality.entropy) numbers.push_back({"entropy", "attention_entropy", *quality.entropy, 3});
   numbers.push_back({"samples/s", "samples_per_second", quality.samples_per_second, 1});
   return numbers;
+}
+
+nlohmann::ordered_json as_json(const ScoreInterval& interval) {
+  return {{"score", interval.score}, {"low", interval.low}, {"high", interval.high}};
+}
+nlohmann::ordered_json as_json(const SetTrust& trust) {
+  nlohmann::ordered_json all{{"samples", trust.samples}, {"left_out", trust.left_out}};
+  for (const SetTrust::Number& number : trust.numbers)
+    if (number.samples > 0)
+      all[number.name] = {
+          {"samples", number.samples}, {"weights", as_json(number.own)}, {"random", as_json(number.random)}};
+  return all;
 }
 
 std::string intervals_of(const EvaluatedSamples& model) {
@@ -139,7 +156,8 @@ std::string SampleEvaluation::text() const {
   if (!intervals.empty()) text += fmt::format("\nIn 95 % of {} draws of the samples:\n{}", draws, intervals);
   if (!tests.empty()) text += fmt::format("\nAgainst {}, by {} paired draws:\n{}", models[0].name, draws, tests);
   for (const EvaluatedSamples& model : models)
-    if (!model.report.empty()) text += fmt::format("\n{}{}", models.size() > 1 ? model.name + "\n" : "", model.report);
+    for (const std::string& part : {model.report, model.trust ? model.trust->text(draws) : ""})
+      if (!part.empty()) text += fmt::format("\n{}{}", models.size() > 1 ? model.name + "\n" : "", part);
   return text;
 }
 
@@ -165,6 +183,7 @@ std::string SampleEvaluation::json() const {
                                {"f1", scores.f1},
                                {"support", scores.support}});
     }
+    if (model.trust) one["trust"] = as_json(*model.trust);
     all.push_back(std::move(one));
   }
   return nlohmann::ordered_json{{"models", all}}.dump(2) + "\n";

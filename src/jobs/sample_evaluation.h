@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/jobs/quality.h"
+#include "heed/jobs/set_trust.h"
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/classification.h"
 
@@ -16,10 +17,11 @@ struct SampleEvaluationOptions {
   std::function<SampleFiles(const Job& job)> files;  // the samples
   std::string gold = {};                             // right alignments; may be empty
   UnknownLabels unknown_labels = UnknownLabels::refuse;
-  Index draws = 1000;         // of the intervals and of the test; 0: no intervals
-  bool confusion = false;     // it will be drawn: the only model gives labels
-  bool significance = false;  // each model is tested against the first
-  bool results = false;       // the outputs of the only model are wanted as Job::results writes them
+  Index draws = 1000;               // of the intervals and of the test; 0: no intervals
+  bool confusion = false;           // it will be drawn: the only model gives labels
+  bool significance = false;        // each model is tested against the first
+  bool results = false;             // the outputs of the only model are wanted as Job::results writes them
+  std::optional<Index> trust = {};  // of so many samples (0: all) it is measured whether the weights are the reason
   RunOptions run = {};
   int threads = 0;
 };
@@ -39,6 +41,7 @@ struct EvaluatedSamples {
   std::string report;                // of the job; may be empty
   LabelPairs labels;                 // of a job that gives labels
   std::string results = {};          // where they were asked for
+  std::optional<SetTrust> trust;     // where it was asked for
 };
 
 struct SampleEvaluation {

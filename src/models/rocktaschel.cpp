@@ -55,6 +55,7 @@ void RocktaschelConfig::visit(Fields& field) {
   text.visit(field);
   field("hidden", hidden, "width of the recurrent states");
   field("reading", reading, "conditional (no attention), attention (one look at the premise) or word-by-word");
+  field("shared", shared, "one LSTM reads premise and hypothesis, so that equal words become like states");
   field("two-way", two_way, "the premise is read after the hypothesis too, with the same weights");
   field("dropout", dropout, "share of what the recurrent layers read, and of the pair's vector, dropped in training");
   visit_attention(attention, field);
@@ -65,7 +66,7 @@ Rocktaschel::Rocktaschel(const Scope& scope, const RocktaschelConfig& config)
       words_("rocktaschel", scope / "words", config, config.text),
       input_(scope / "input", config.text.embedding, config.hidden),
       premise_(scope / "premise", config.hidden, config.hidden),
-      hypothesis_(scope / "hypothesis", config.hidden, config.hidden) {
+      hypothesis_(config.shared ? premise_ : LstmLayer(scope / "hypothesis", config.hidden, config.hidden)) {
   if (attends())
     attention_ = SourceAttention(scope / "attention", attention_options(config), config.hidden, config.hidden);
   combined_ = Linear(scope / "combined", (attends() ? 2 : 1) * config.hidden, config.hidden,

@@ -23,6 +23,7 @@ struct RocktaschelConfig final : Config {
   TextInputConfig text{.embedding = 300, .frozen = true};
   Index hidden = 100;
   std::string reading = "word-by-word";  // or conditional, attention
+  bool shared = false;                   // LSTM_h is LSTM_p
   bool two_way = false;
   double dropout = 0;  // of the words as the LSTMs read them, and of h*
   AttentionOptions attention = composed_of("word-by-word");
