@@ -247,14 +247,14 @@ bool knows_json(const std::string& path, const std::vector<SampleColumn>& column
 }
 
 using Columns = std::vector<SampleColumn>;
-const RegisterSampleFormat lines{
+const RegisterSampleFormat caption_lines{
     {.name = "captions",
      .description = "image<TAB>caption, as Flickr8k has them; FILE#LIST: of the images in LIST",
      .knows = knows_lines,
      .open = [](const SampleFiles& files, const Columns& columns) {
        return std::make_unique<GatheredRecords>(files, columns, "captions", read_lines);
      }}};
-const RegisterSampleFormat karpathy{
+const RegisterSampleFormat karpathy_json{
     {.name = "karpathy",
      .description = "Karpathy's JSON of images and sentences; FILE#train: of one split",
      .knows = [](const std::string& path, const Columns& columns) { return knows_json(path, columns, false); },
@@ -262,7 +262,7 @@ const RegisterSampleFormat karpathy{
          [](const SampleFiles& files, const Columns& columns) {
            return std::make_unique<GatheredRecords>(files, columns, "karpathy", read_karpathy);
          }}};
-const RegisterSampleFormat coco{
+const RegisterSampleFormat coco_json{
     {.name = "coco",
      .description = "COCO's JSON of images and annotations",
      .knows = [](const std::string& path, const Columns& columns) { return knows_json(path, columns, true); },

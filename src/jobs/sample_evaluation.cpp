@@ -24,9 +24,8 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   require(!options.results || job.results, "[evaluate] --results: {} has no such form", job.name);
   const TestSet test = read_test_set(job, options.files(job), options.gold);
   if (!test.report.empty()) warn(test.report);
-  EvaluatedSamples model{
-      folder, &job, test.samples.size(), measure_quality(runner, test, options.run, options.unknown_labels), {}, {},
-      {},     {}};
+  EvaluatedSamples model{folder, &job, test.samples.size(),
+                         measure_quality(runner, test, options.run, options.unknown_labels)};
   if (warned > kMostWarnings) warn(fmt::format("{} warnings more are left out", warned - kMostWarnings));
   if (const Index unknown = model.quality.unknown_labels; unknown > 0)
     warn(fmt::format("{} samples have labels that {} does not know: they count as wrong, and have no cross-entropy",

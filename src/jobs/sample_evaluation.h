@@ -30,18 +30,18 @@ struct EvaluatedSamples {
   std::string name;  // of the model
   const Job* job = nullptr;
   std::size_t samples = 0;
-  Quality quality;
+  Quality quality = {};
   struct Resampled {
     const Metric* metric;
     ScoreOfSamples score;
     std::optional<ScoreInterval> interval;         // unless no draws are wanted
     std::optional<PairedBootstrap> against_first;  // of all but the first
   };
-  std::vector<Resampled> resampled;  // metrics that have intervals
-  std::string report;                // of the job; may be empty
-  LabelPairs labels;                 // of a job that gives labels
-  std::string results = {};          // where they were asked for
-  std::optional<SetTrust> trust;     // where it was asked for
+  std::vector<Resampled> resampled = {};  // metrics that have intervals
+  std::string report = {};                // of the job; may be empty
+  LabelPairs labels = {};                 // of a job that gives labels
+  std::string results = {};               // where they were asked for
+  std::optional<SetTrust> trust = {};     // where it was asked for
 };
 
 struct SampleEvaluation {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "heed/autograd/ops/conv.h"
+#include "heed/attention/mechanism.h"
+#include "heed/autograd/ops/convolution.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/pooling.h"
 #include "heed/autograd/ops/reduce.h"

@@ -294,8 +294,8 @@ Trace trace_from_json(std::string_view json, const std::string& name) {
       read_matrix(weights, trace.alignment.data(), columns.size());
     }
   }
-  const auto read_row = [&](const char* name, std::vector<double>& numbers) {
-    if (value.has(name)) numbers = value[name].numbers(trace.output().size(), places_of(trace.output()));
+  const auto read_row = [&](const char* member, std::vector<double>& numbers) {
+    if (value.has(member)) numbers = value[member].numbers(trace.output().size(), places_of(trace.output()));
   };
   read_row("log_probabilities", trace.log_probabilities);
   read_row("generation_probabilities", trace.generation_probabilities);

@@ -39,21 +39,21 @@ constexpr std::array kOthers{
 };
 
 // What is done: in the past, as the passive has it, in a headline; and to what.
-struct Deed {
+struct Event {
   string_view did, done, does;
   std::array<string_view, 4> what;
 };
-constexpr std::array kDeeds{
-    Deed{"opened", "opened", "opens", {"gallery", "school", "bakery", "hotel"}},
-    Deed{"bought", "bought", "buys", {"farm", "castle", "boat", "mill"}},
-    Deed{"built", "built", "builds", {"bridge", "tower", "harbour", "house"}},
-    Deed{"found", "found", "finds", {"painting", "coin", "letter", "map"}},
-    Deed{"wrote", "written", "writes", {"book", "song", "opera", "poem"}},
-    Deed{"stole", "stolen", "steals", {"horse", "clock", "painting", "boat"}},
-    Deed{"sold", "sold", "sells", {"farm", "house", "castle", "clock"}},
-    Deed{"repaired", "repaired", "repairs", {"bridge", "clock", "mill", "organ"}},
-    Deed{"drew", "drawn", "draws", {"map", "horse", "tower", "harbour"}},
-    Deed{"lost", "lost", "loses", {"letter", "coin", "horse", "book"}},
+constexpr std::array kEvents{
+    Event{"opened", "opened", "opens", {"gallery", "school", "bakery", "hotel"}},
+    Event{"bought", "bought", "buys", {"farm", "castle", "boat", "mill"}},
+    Event{"built", "built", "builds", {"bridge", "tower", "harbour", "house"}},
+    Event{"found", "found", "finds", {"painting", "coin", "letter", "map"}},
+    Event{"wrote", "written", "writes", {"book", "song", "opera", "poem"}},
+    Event{"stole", "stolen", "steals", {"horse", "clock", "painting", "boat"}},
+    Event{"sold", "sold", "sells", {"farm", "house", "castle", "clock"}},
+    Event{"repaired", "repaired", "repairs", {"bridge", "clock", "mill", "organ"}},
+    Event{"drew", "drawn", "draws", {"map", "horse", "tower", "harbour"}},
+    Event{"lost", "lost", "loses", {"letter", "coin", "horse", "book"}},
 };
 constexpr std::array kRoles{string_view("painter"), string_view("mayor"),   string_view("doctor"),
                             string_view("singer"),  string_view("farmer"),  string_view("baker"),
@@ -85,11 +85,11 @@ std::string made_up_name(RandomSequence& random) {
 // A text in the making.
 class News {
  public:
-  explicit News(RandomSequence& random) : random_(random), deed_(one_of(kDeeds, random)) {
+  explicit News(RandomSequence& random) : random_(random), event_(one_of(kEvents, random)) {
     facts_["$who"] = made_up_name(random);
     facts_["$where"] = place();
-    facts_["$did"] = deed_.did, facts_["$done"] = deed_.done;
-    facts_["$what"] = one_of(deed_.what, random);
+    facts_["$did"] = event_.did, facts_["$done"] = event_.done;
+    facts_["$what"] = one_of(event_.what, random);
   }
 
   HeadlinePair pair() {
@@ -99,7 +99,7 @@ class News {
     for (Index i = 0; i < result.sentences; ++i)
       add_sentence(i == result.sentence ? one_of(kNews, random_) : one_of(kOthers, random_));
     const std::array<std::pair<std::string, std::string>, 4> headline{{{facts_["$who"], "$who"},
-                                                                       {std::string(deed_.does), "$did"},
+                                                                       {std::string(event_.does), "$did"},
                                                                        {facts_["$what"], "$what"},
                                                                        {facts_["$where"], "$where"}}};
     std::vector<std::string> words, links;
@@ -124,7 +124,7 @@ class News {
     if (word == "$role") return std::string(one_of(kRoles, random_));
     if (word == "$kind") return std::string(one_of(kKinds, random_));
     if (word == "$day") return std::string(one_of(kDays, random_));
-    if (word == "$thing") return std::string(one_of(one_of(kDeeds, random_).what, random_));
+    if (word == "$thing") return std::string(one_of(one_of(kEvents, random_).what, random_));
     return std::string(word);
   }
 
@@ -137,7 +137,7 @@ class News {
   }
 
   RandomSequence& random_;
-  const Deed& deed_;
+  const Event& event_;
   std::map<std::string, std::string, std::less<>> facts_;
   std::map<std::string, std::size_t, std::less<>> places_;  // of the facts among the words
   std::vector<std::string> words_;
