@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlock = 512, kLongestName = 1 << 16, kLargestUnpacked = std::size_t{1} << 32;
+constexpr std::size_t kTarBlock = 512, kLongestName = 1 << 16, kLargestUnpacked = std::size_t{1} << 32;
 constexpr std::size_t kKept = 4;  // archives that stay open
 
 // Fields of a header block: where each begins and how long it is (POSIX 1003.1, ustar).
@@ -54,7 +54,7 @@ std::optional<std::size_t> number_of(std::string_view block, HeaderField field) 
 // The sum of the block's bytes, those of the sum itself as blanks.
 bool is_header(std::string_view block) {
   std::size_t sum = 0;
-  for (std::size_t i = 0; i < kBlock; ++i)
+  for (std::size_t i = 0; i < kTarBlock; ++i)
     sum += i >= kChecksum.at && i < kChecksum.at + kChecksum.size ? ' ' : static_cast<unsigned char>(block[i]);
   return number_of(block, kChecksum) == sum;
 }
@@ -86,7 +86,7 @@ class Archive {
   explicit Archive(const std::string& path) : mapped_(std::make_unique<MappedFile>(path)) {
     const std::span<const std::byte> all = std::as_const(*mapped_).bytes();
     bytes_ = {reinterpret_cast<const char*>(all.data()), all.size()};
-    if (bytes_.size() < kBlock || !is_header(bytes_.substr(0, kBlock))) {
+    if (bytes_.size() < kTarBlock || !is_header(bytes_.substr(0, kTarBlock))) {
       unpacked_ = read_unpacked(path, kLargestUnpacked);
       bytes_ = unpacked_;
       mapped_.reset();
@@ -147,8 +147,8 @@ std::vector<TarMember> tar_members(std::string_view bytes, const std::string& na
   std::string long_name;                // of the member that follows
   std::optional<std::string> pax_size;  // likewise
   std::size_t at = 0;
-  while (at + kBlock <= bytes.size()) {
-    const std::string_view block = bytes.substr(at, kBlock);
+  while (at + kTarBlock <= bytes.size()) {
+    const std::string_view block = bytes.substr(at, kTarBlock);
     if (block.find_first_not_of('\0') == std::string_view::npos) break;  // the end
     const std::optional<std::size_t> stated = number_of(block, kSize);
     require(is_header(block) && stated, "{}: it is no tar, or its header at byte {} is damaged", name, at);
@@ -160,8 +160,8 @@ std::vector<TarMember> tar_members(std::string_view bytes, const std::string& na
               "{}: the size {} at byte {} is no number", name, digits, at);
       size = std::stoull(digits);
     }
-    at += kBlock;
-    require(size <= bytes.size() - at, "{}: it is cut off inside the member at byte {}", name, at - kBlock);
+    at += kTarBlock;
+    require(size <= bytes.size() - at, "{}: it is cut off inside the member at byte {}", name, at - kTarBlock);
     const std::string_view body = bytes.substr(at, size);
     if (type == 'L') {
       require(size <= kLongestName, "{}: the name at byte {} is too long", name, at);
@@ -177,7 +177,7 @@ std::vector<TarMember> tar_members(std::string_view bytes, const std::string& na
       members.push_back({without_dot(long_name.empty() ? plain : long_name), at, size});
     }
     if (type != 'L' && type != 'x') long_name.clear();
-    const std::size_t padded = (size + kBlock - 1) / kBlock * kBlock;
+    const std::size_t padded = (size + kTarBlock - 1) / kTarBlock * kTarBlock;
     at += std::min(padded, bytes.size() - at);
   }
   return members;

@@ -8,10 +8,10 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using BoxJson = nlohmann::ordered_json;
 
-GoldBox box_in(const Json& item) {
-  const Json& sides = item.at("box");
+GoldBox box_in(const BoxJson& item) {
+  const BoxJson& sides = item.at("box");
   require(sides.is_array() && sides.size() == 4, "a box has four numbers, not {}", sides.size());
   const GoldBox box{item.at("word").get<Index>(), sides[0].get<double>(), sides[1].get<double>(),
                     sides[2].get<double>(), sides[3].get<double>()};
@@ -24,10 +24,10 @@ GoldBox box_in(const Json& item) {
 }  // namespace
 
 std::string gold_boxes_line(const std::vector<GoldBox>& boxes) {
-  Json list = Json::array();
+  BoxJson list = BoxJson::array();
   for (const GoldBox& box : boxes)
     list.push_back({{"word", box.word}, {"box", {box.left, box.top, box.right, box.bottom}}});
-  return Json{{"boxes", std::move(list)}}.dump();
+  return BoxJson{{"boxes", std::move(list)}}.dump();
 }
 
 std::vector<std::vector<GoldBox>> read_gold_boxes(const std::string& file) {
@@ -36,7 +36,7 @@ std::vector<std::vector<GoldBox>> read_gold_boxes(const std::string& file) {
   for (std::string line; lines.next(line);) {
     try {
       all.emplace_back();
-      for (const Json& item : Json::parse(line).at("boxes")) all.back().push_back(box_in(item));
+      for (const BoxJson& item : BoxJson::parse(line).at("boxes")) all.back().push_back(box_in(item));
     } catch (const std::exception& error) {
       fail("{}, line {}: it has no boxes of words: {}", file, lines.number(), error.what());
     }

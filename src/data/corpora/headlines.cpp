@@ -60,8 +60,8 @@ constexpr std::array kRoles{string_view("painter"), string_view("mayor"),   stri
                             string_view("sailor"),  string_view("teacher"), string_view("pilot")};
 constexpr std::array kKinds{string_view("small"), string_view("large"), string_view("famous"), string_view("new"),
                             string_view("white")};
-constexpr std::array kDays{string_view("monday"),   string_view("tuesday"), string_view("wednesday"),
-                           string_view("thursday"), string_view("friday"),  string_view("saturday")};
+constexpr std::array kWeekdays{string_view("monday"),   string_view("tuesday"), string_view("wednesday"),
+                               string_view("thursday"), string_view("friday"),  string_view("saturday")};
 constexpr std::array kSyllables{
     string_view("ba"),  string_view("kel"), string_view("dro"), string_view("fin"), string_view("go"),
     string_view("hu"),  string_view("jar"), string_view("lim"), string_view("mo"),  string_view("nes"),
@@ -123,7 +123,7 @@ class News {
     if (word == "$place") return place();
     if (word == "$role") return std::string(one_of(kRoles, random_));
     if (word == "$kind") return std::string(one_of(kKinds, random_));
-    if (word == "$day") return std::string(one_of(kDays, random_));
+    if (word == "$day") return std::string(one_of(kWeekdays, random_));
     if (word == "$thing") return std::string(one_of(one_of(kEvents, random_).what, random_));
     return std::string(word);
   }

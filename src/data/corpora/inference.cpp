@@ -23,55 +23,57 @@ struct Form {
 
 // Words of one meaning. Ladder: the second is a stronger or narrower first, the third excludes both. Fork: the second
 // and the third are kinds of the first and exclude each other. Opposites exclude each other.
-enum class Shape { ladder, fork, opposites };
+enum class FamilyShape { ladder, fork, opposites };
 struct Family {
-  Shape shape;
+  FamilyShape shape;
   std::array<Form, 3> forms;  // unused ones are empty
   std::size_t size() const { return forms[2].base.empty() ? 2 : 3; }
 
   Relation relation(std::size_t premise, std::size_t hypothesis) const {
     if (premise == hypothesis) return Relation::same;
-    const bool excluded = shape == Shape::opposites ||
-                          (shape == Shape::ladder ? premise == 2 || hypothesis == 2 : premise != 0 && hypothesis != 0);
+    const bool excluded =
+        shape == FamilyShape::opposites ||
+        (shape == FamilyShape::ladder ? premise == 2 || hypothesis == 2 : premise != 0 && hypothesis != 0);
     if (excluded) return Relation::exclusive;
     return hypothesis == 0 ? Relation::wider : Relation::narrower;
   }
 };
 
-constexpr std::array<Family, 12> kStates{{{Shape::ladder, {{{"angry"}, {"furious"}, {"calm"}}}},
-                                          {Shape::ladder, {{{"tired"}, {"exhausted"}, {"rested"}}}},
-                                          {Shape::ladder, {{{"hungry"}, {"starving"}, {"full"}}}},
-                                          {Shape::ladder, {{{"happy"}, {"delighted"}, {"sad"}}}},
-                                          {Shape::ladder, {{{"wet"}, {"drenched"}, {"dry"}}}},
-                                          {Shape::ladder, {{{"dirty"}, {"filthy"}, {"clean"}}}},
-                                          {Shape::ladder, {{{"cold"}, {"freezing"}, {"warm"}}}},
-                                          {Shape::ladder, {{{"afraid"}, {"terrified"}, {"fearless"}}}},
-                                          {Shape::opposites, {{{"awake"}, {"asleep"}, {}}}},
-                                          {Shape::opposites, {{{"alone"}, {"accompanied"}, {}}}},
-                                          {Shape::opposites, {{{"healthy"}, {"ill"}, {}}}},
-                                          {Shape::opposites, {{{"early"}, {"late"}, {}}}}}};
+constexpr std::array<Family, 12> kStates{{{FamilyShape::ladder, {{{"angry"}, {"furious"}, {"calm"}}}},
+                                          {FamilyShape::ladder, {{{"tired"}, {"exhausted"}, {"rested"}}}},
+                                          {FamilyShape::ladder, {{{"hungry"}, {"starving"}, {"full"}}}},
+                                          {FamilyShape::ladder, {{{"happy"}, {"delighted"}, {"sad"}}}},
+                                          {FamilyShape::ladder, {{{"wet"}, {"drenched"}, {"dry"}}}},
+                                          {FamilyShape::ladder, {{{"dirty"}, {"filthy"}, {"clean"}}}},
+                                          {FamilyShape::ladder, {{{"cold"}, {"freezing"}, {"warm"}}}},
+                                          {FamilyShape::ladder, {{{"afraid"}, {"terrified"}, {"fearless"}}}},
+                                          {FamilyShape::opposites, {{{"awake"}, {"asleep"}, {}}}},
+                                          {FamilyShape::opposites, {{{"alone"}, {"accompanied"}, {}}}},
+                                          {FamilyShape::opposites, {{{"healthy"}, {"ill"}, {}}}},
+                                          {FamilyShape::opposites, {{{"early"}, {"late"}, {}}}}}};
 constexpr std::array<Family, 6> kActions{
-    {{Shape::fork, {{{"speak", "speaks"}, {"whisper", "whispers"}, {"shout", "shouts"}}}},
-     {Shape::fork, {{{"run", "runs"}, {"sprint", "sprints"}, {"jog", "jogs"}}}},
-     {Shape::ladder, {{{"laugh", "laughs"}, {"giggle", "giggles"}, {"cry", "cries"}}}},
-     {Shape::ladder, {{{"walk", "walks"}, {"stroll", "strolls"}, {}}}},
-     {Shape::ladder, {{{"sleep", "sleeps"}, {"doze", "dozes"}, {}}}},
-     {Shape::opposites, {{{"sit", "sits"}, {"stand", "stands"}, {}}}}}};
+    {{FamilyShape::fork, {{{"speak", "speaks"}, {"whisper", "whispers"}, {"shout", "shouts"}}}},
+     {FamilyShape::fork, {{{"run", "runs"}, {"sprint", "sprints"}, {"jog", "jogs"}}}},
+     {FamilyShape::ladder, {{{"laugh", "laughs"}, {"giggle", "giggles"}, {"cry", "cries"}}}},
+     {FamilyShape::ladder, {{{"walk", "walks"}, {"stroll", "strolls"}, {}}}},
+     {FamilyShape::ladder, {{{"sleep", "sleeps"}, {"doze", "dozes"}, {}}}},
+     {FamilyShape::opposites, {{{"sit", "sits"}, {"stand", "stands"}, {}}}}}};
 constexpr std::array<Family, 8> kDeeds{
-    {{Shape::ladder, {{{"take", "takes", "taken"}, {"steal", "steals", "stolen"}, {}}}},
-     {Shape::ladder, {{{"touch", "touches", "touched"}, {"grab", "grabs", "grabbed"}, {"avoid", "avoids", "avoided"}}}},
-     {Shape::fork, {{{"move", "moves", "moved"}, {"push", "pushes", "pushed"}, {"pull", "pulls", "pulled"}}}},
-     {Shape::ladder, {{{"clean", "cleans", "cleaned"}, {"polish", "polishes", "polished"}, {}}}},
-     {Shape::opposites, {{{"buy", "buys", "bought"}, {"sell", "sells", "sold"}, {}}}},
-     {Shape::opposites, {{{"hide", "hides", "hidden"}, {"show", "shows", "shown"}, {}}}},
-     {Shape::opposites, {{{"lift", "lifts", "lifted"}, {"lower", "lowers", "lowered"}, {}}}},
-     {Shape::opposites, {{{"break", "breaks", "broken"}, {"repair", "repairs", "repaired"}, {}}}}}};
+    {{FamilyShape::ladder, {{{"take", "takes", "taken"}, {"steal", "steals", "stolen"}, {}}}},
+     {FamilyShape::ladder,
+      {{{"touch", "touches", "touched"}, {"grab", "grabs", "grabbed"}, {"avoid", "avoids", "avoided"}}}},
+     {FamilyShape::fork, {{{"move", "moves", "moved"}, {"push", "pushes", "pushed"}, {"pull", "pulls", "pulled"}}}},
+     {FamilyShape::ladder, {{{"clean", "cleans", "cleaned"}, {"polish", "polishes", "polished"}, {}}}},
+     {FamilyShape::opposites, {{{"buy", "buys", "bought"}, {"sell", "sells", "sold"}, {}}}},
+     {FamilyShape::opposites, {{{"hide", "hides", "hidden"}, {"show", "shows", "shown"}, {}}}},
+     {FamilyShape::opposites, {{{"lift", "lifts", "lifted"}, {"lower", "lowers", "lowered"}, {}}}},
+     {FamilyShape::opposites, {{{"break", "breaks", "broken"}, {"repair", "repairs", "repaired"}, {}}}}}};
 // What one does to another.
 constexpr std::array<Family, 4> kDealings{
-    {{Shape::ladder, {{{"follow", "follows", "followed"}, {"chase", "chases", "chased"}, {}}}},
-     {Shape::ladder, {{{"see", "sees", "seen"}, {"watch", "watches", "watched"}, {}}}},
-     {Shape::opposites, {{{"greet", "greets", "greeted"}, {"ignore", "ignores", "ignored"}, {}}}},
-     {Shape::opposites, {{{"help", "helps", "helped"}, {"hinder", "hinders", "hindered"}, {}}}}}};
+    {{FamilyShape::ladder, {{{"follow", "follows", "followed"}, {"chase", "chases", "chased"}, {}}}},
+     {FamilyShape::ladder, {{{"see", "sees", "seen"}, {"watch", "watches", "watched"}, {}}}},
+     {FamilyShape::opposites, {{{"greet", "greets", "greeted"}, {"ignore", "ignores", "ignored"}, {}}}},
+     {FamilyShape::opposites, {{{"help", "helps", "helped"}, {"hinder", "hinders", "hindered"}, {}}}}}};
 
 // The first is the name of them all.
 struct Kin {

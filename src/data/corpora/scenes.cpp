@@ -44,12 +44,12 @@ struct NamedColour {
   const char* adjective;
   Colour colour;
 };
-constexpr std::array<NamedColour, 6> kColours{{{"red", {0.85, 0.12, 0.12}},
-                                               {"green", {0.10, 0.62, 0.18}},
-                                               {"blue", {0.12, 0.22, 0.88}},
-                                               {"yellow", {0.95, 0.88, 0.12}},
-                                               {"purple", {0.55, 0.12, 0.65}},
-                                               {"orange", {0.98, 0.52, 0.08}}}};
+constexpr std::array<NamedColour, 6> kPaints{{{"red", {0.85, 0.12, 0.12}},
+                                              {"green", {0.10, 0.62, 0.18}},
+                                              {"blue", {0.12, 0.22, 0.88}},
+                                              {"yellow", {0.95, 0.88, 0.12}},
+                                              {"purple", {0.55, 0.12, 0.65}},
+                                              {"orange", {0.98, 0.52, 0.08}}}};
 
 struct SizeOfThing {
   const char* adjective;
@@ -63,7 +63,7 @@ struct Thing {
   double half;
 
   std::string text() const {
-    return fmt::format("a {} {} {}", kSizes[size].adjective, kColours[colour].adjective, kShapes[shape].noun);
+    return fmt::format("a {} {} {}", kSizes[size].adjective, kPaints[colour].adjective, kShapes[shape].noun);
   }
   GoldBox box(Index word) const { return {word, middle.x - half, middle.y - half, middle.x + half, middle.y + half}; }
 };
@@ -72,7 +72,7 @@ constexpr Index kNounOfFirst = 3;  // "a small red circle"
 double between(RandomSequence& random, double low, double high) { return low + (high - low) * random.uniform(); }
 
 Thing draw_thing(RandomSequence& random) {
-  Thing thing{random.below(kShapes.size()), random.below(kColours.size()), random.below(kSizes.size()), {}, 0};
+  Thing thing{random.below(kShapes.size()), random.below(kPaints.size()), random.below(kSizes.size()), {}, 0};
   thing.half = between(random, kSizes[thing.size].smallest, kSizes[thing.size].largest);
   thing.middle = {between(random, thing.half, 1 - thing.half), between(random, thing.half, 1 - thing.half)};
   return thing;
@@ -130,7 +130,7 @@ struct Canvas {
   Colour at(double x, double y) const {
     for (const Thing& thing : things)
       if (kShapes[thing.shape].covers((x - thing.middle.x) / thing.half, (y - thing.middle.y) / thing.half))
-        return kColours[thing.colour].colour;
+        return kPaints[thing.colour].colour;
     for (const Stroke& stroke : strokes)
       if (stroke.covers(x, y)) return {stroke.grey, stroke.grey, stroke.grey};
     Colour colour{};
@@ -142,12 +142,12 @@ struct Canvas {
 // Each pixel is the mean of four places in it, and noise.
 Tensor paint(const Canvas& canvas, double noise, RandomSequence& random) {
   Tensor pixels(Shape{kSceneSide, kSceneSide, 3});
-  constexpr std::array<double, 2> kPlaces{0.25, 0.75};
+  constexpr std::array<double, 2> kSpots{0.25, 0.75};
   for (Index row = 0; row < kSceneSide; ++row)
     for (Index column = 0; column < kSceneSide; ++column) {
       Colour sum{};
-      for (const double down : kPlaces)
-        for (const double across : kPlaces) {
+      for (const double down : kSpots)
+        for (const double across : kSpots) {
           const Colour one = canvas.at((static_cast<double>(column) + across) / static_cast<double>(kSceneSide),
                                        (static_cast<double>(row) + down) / static_cast<double>(kSceneSide));
           for (std::size_t c = 0; c < 3; ++c) sum[c] += one[c] / 4;
