@@ -12,6 +12,7 @@
 #include "heed/data/words.h"
 #include "heed/jobs/given_vectors.h"
 #include "heed/data/spooled_files.h"
+#include "heed/jobs/kept_sense.h"
 #include "heed/jobs/training_data.h"
 #include "heed/jobs/training_task.h"
 #include "heed/store/fields_file.h"
@@ -160,7 +161,7 @@ const char* name_of(LoopEnd end) {
 }
 
 TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training& training, JobTask& task,
-                 const Say& say) {
+                 const KeptFeatures& kept, const Say& say) {
   TrainingLoop loop(*bundle.parameters, task, make_schedule(training), loop_options(training));
   if (folder.has_checkpoint()) {
     loop.resume(load_checkpoint(folder.checkpoint()));
@@ -172,6 +173,7 @@ TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training
   files.keep = [&] { folder.save_weights(*bundle.parameters); };
   memory::reset_peak();
   const LoopResult result = loop.run(files, log);
+  if (result.end != LoopEnd::signal) kept.remove();
   const std::size_t peak = std::max(earlier_peak(folder), memory::statistics().peak_bytes);
   Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
   if (result.best) outcome[training.metric_names().front()] = *result.best;
@@ -297,7 +299,9 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
                               static_cast<std::uint64_t>(training.seed));
   if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
   // The data are opened before the folder is made: what is wrong with them costs no older model.
+  const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);
+  kept.end_progress();
   say_what_was_found(task, say);
   require_free_folder(training.output, replace);  // reading the data may have taken minutes
   std::optional<FolderLock> lock;
@@ -307,7 +311,7 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
       [&lock](const std::filesystem::path& path) { lock.emplace(path); });
   say_how_it_is_locked(*lock, folder.path(), say);
   say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
-  return run(folder, bundle, training, task, say);
+  return run(folder, bundle, training, task, kept, say);
 }
 
 TrainedModel continue_training(TrainingPlan plan, bool replace, const Say& say) {
@@ -335,10 +339,12 @@ TrainedModel resume_training(const Training& training, const Say& say, ChangedDa
   folder.remove_partial_files();
   const SpooledFiles spooled(all_files(training));
   check_data(folder, training, changed, say);
-  const Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+  Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+  const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);
+  kept.end_progress();
   say_what_was_found(task, say);
-  return run(folder, bundle, training, task, say);
+  return run(folder, bundle, training, task, kept, say);
 }
 
 }  // namespace heed

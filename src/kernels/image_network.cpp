@@ -21,6 +21,14 @@ const dnnl::engine& network_engine() {
   return cpu;
 }
 
+// Copies of attributes are the same attributes to oneDNN, so each primitive gets its own.
+dnnl::primitive_attr with_own_workspace(const dnnl::post_ops& after = {}) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attributes.set_post_ops(after);
+  return attributes;
+}
+
 memory::desc floats(const memory::dims& dims, Tag tag) { return {dims, memory::data_type::f32, tag}; }
 
 // Behind the last input; negative if a stride leaves inputs unread.
@@ -83,7 +91,6 @@ class ImageNetwork::Plan {
  public:
   Plan(Index batch, const std::vector<ImageLayer>& layers, const std::vector<int>& results)
       : batch_(batch), layers_(layers), results_(results), values_(layers.size()), last_reader_(layers.size(), -1) {
-    attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     for (int i = 0; i < static_cast<int>(layers.size()); ++i)
       for (const int read : {layer(i).input, layer(i).added})
         if (read >= 0) last_reader_[static_cast<std::size_t>(read)] = i;
@@ -152,13 +159,13 @@ class ImageNetwork::Plan {
 
   void add_reorder(Argument from, Argument to) {
     const dnnl::reorder::primitive_desc description(network_engine(), from.desc, network_engine(), to.desc,
-                                                    attributes_);
+                                                    with_own_workspace());
     from.id = DNNL_ARG_FROM, to.id = DNNL_ARG_TO;
     add_step(description, dnnl::reorder(description), {{}, {from, to}});
   }
 
   // A constant in the order that a primitive wants it, moved now.
-  memory constant(const float* data, const memory::desc& given, const memory::desc& wanted) const {
+  static memory constant(const float* data, const memory::desc& given, const memory::desc& wanted) {
     memory from(given, network_engine(), const_cast<float*>(data)), to(wanted, network_engine());
     dnnl::stream stream(network_engine());
     dnnl::reorder(from, to).execute(stream, from, to);
@@ -166,14 +173,12 @@ class ImageNetwork::Plan {
     return to;
   }
 
-  dnnl::primitive_attr fused(const ImageLayer& s) const {
+  static dnnl::primitive_attr fused(const ImageLayer& s) {
     dnnl::post_ops after;
     if (s.added >= 0) after.append_sum();
     if (s.bend == Bend::relu) after.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
     if (s.bend == Bend::relu6) after.append_eltwise(1, dnnl::algorithm::eltwise_clip, 0, 6);
-    dnnl::primitive_attr attributes = attributes_;
-    attributes.set_post_ops(after);
-    return attributes;
+    return with_own_workspace(after);
   }
 
   void add_convolution(int i) {
@@ -228,7 +233,7 @@ class ImageNetwork::Plan {
                                                              {s.height.kernel, s.width.kernel},
                                                              {s.height.before, s.width.before},
                                                              {padding_behind(s.height), padding_behind(s.width)}},
-                                                            attributes_, network_engine());
+                                                            with_own_workspace(), network_engine());
     Value& result = value(i);
     result.desc = description.dst_desc();
     result.slot = slots_.take(result.desc.get_size());
@@ -249,7 +254,6 @@ class ImageNetwork::Plan {
   std::vector<Value> values_;     // of each layer
   std::vector<int> last_reader_;  // of each layer
   Slots slots_;
-  dnnl::primitive_attr attributes_;
   std::vector<Step> steps_;
   std::vector<std::size_t> offsets_;  // of the slots; what primitives work in follows the last
   std::size_t workspace_ = 0;

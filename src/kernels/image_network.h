@@ -21,7 +21,7 @@ struct ImageLayer {
   Index in = 0, out = 0;
   Bend bend = Bend::none;
   const Real* weight =
-      nullptr;                  // [height.kernel, width.kernel, in, out], depthwise without `in`; read while it is made
+      nullptr;                 // [height.kernel, width.kernel, in, out], depthwise without `in`; read while it is made
   const Real* bias = nullptr;  // [out]
 };
 

@@ -57,12 +57,12 @@ Tensor to_file(const EyeLayer& layer, const Tensor& weight) {
 //   γ (w·x - μ) / √(v + ε) + β = (s w)·x + (β - s μ),  s = γ / √(v + ε)
 EyeWeights::Layer folded(const Encoder& encoder, const EyeLayer& layer, const EyeTensors& file) {
   const Shape each{layer.out};
+  EyeWeights::Layer result{from_file(layer, file.at(layer.convolution + ".weight", shape_in_files(layer))).copy(),
+                           Tensor(each)};
   const Tensor gain = file.at(layer.norm + ".weight", each).contiguous(),
                shift = file.at(layer.norm + ".bias", each).contiguous(),
                mean = file.at(layer.norm + ".running_mean", each).contiguous(),
                variance = file.at(layer.norm + ".running_var", each).contiguous();
-  EyeWeights::Layer result{from_file(layer, file.at(layer.convolution + ".weight", shape_in_files(layer))).copy(),
-                           Tensor(each)};
   std::vector<double> factors;
   for (Index o = 0; o < layer.out; ++o) {
     factors.push_back(gain.data()[o] / std::sqrt(static_cast<double>(variance.data()[o]) + encoder.epsilon));

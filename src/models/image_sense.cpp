@@ -5,6 +5,16 @@
 #include "heed/data/images/image.h"
 
 namespace heed {
+namespace {
+
+// Pixels on a side, regions on a side, and the layers: what else the features depend on.
+Tensor look(const EyePlan& plan) {
+  std::vector<Real> numbers{static_cast<Real>(plan.picture), static_cast<Real>(plan.grid)};
+  for (const int point : plan.points) numbers.push_back(static_cast<Real>(point));
+  return Tensor(Shape{static_cast<Index>(numbers.size())}, std::span<const Real>(numbers));
+}
+
+}  // namespace
 
 #ifndef HEED_DOUBLE
 
@@ -99,7 +109,11 @@ void ImageSense::learn(const Lesson& lesson) {
   networks_ = std::make_shared<Networks>();
 }
 
-std::vector<NamedTensor> ImageSense::knowledge() const { return folded_tensors(*plan_.encoder, weights_); }
+std::vector<NamedTensor> ImageSense::knowledge() const {
+  std::vector<NamedTensor> known = folded_tensors(*plan_.encoder, weights_);
+  known.push_back({"look", look(plan_)});
+  return known;
+}
 
 void ImageSense::recall(const GivenValues& given) {
   weights_ = recall_eye_weights(*plan_.encoder, plan_.trained ? 0 : plan_.layers, given);

@@ -123,9 +123,9 @@ Index best(const std::vector<double>& scores) {
 }
 
 TEST(Eye, HashesAsTheReferenceDoes) {
-  EXPECT_NEAR(2 * hashed("input", 0) - 1, -.852142751, 1e-9);
-  EXPECT_NEAR(2 * hashed("input", 2) - 1, -.170706362, 1e-9);
-  EXPECT_NEAR(hashed_tensor("conv1.weight", {64, 3, 7, 7}).data()[1], -.0652380064, 1e-9);
+  EXPECT_NEAR(2 * hashed("input", 0) - 1, -.852142751, 1e-7);
+  EXPECT_NEAR(2 * hashed("input", 2) - 1, -.170706362, 1e-7);
+  EXPECT_NEAR(hashed_tensor("conv1.weight", {64, 3, 7, 7}).data()[1], -.0652380064, 1e-8);
   EXPECT_NEAR(hashed_tensor("bn1.running_var", {64}).data()[0], 1.13535011, 1e-7);
 }
 
@@ -299,7 +299,7 @@ TEST(Eye, TellsWhatIsWrongWithWeightsAndNames) {
   EXPECT_EQ(message_of([&] { ImageSense({}).learn({.weights = resnet}); }),
             "[efficientnet-lite0] the file of weights has no tensor conv_stem.weight: it is of another encoder");
   const std::string fifty = message_of([&] { ImageSense({.encoder = "resnet50"}).learn({.weights = resnet}); });
-  EXPECT_TRUE(fifty.starts_with("[resnet50] the file of weights has no tensor layer1.0.downsample.0")) << fifty;
+  EXPECT_TRUE(fifty.starts_with("[resnet50] the file of weights has no tensor layer1.0.downsample.0.weight")) << fifty;
   const std::string none = message_of([] { ImageSense({}).learn({}); });
   EXPECT_NE(none.find("--encoder-weights"), std::string::npos) << none;
   const std::string name = message_of([] { EyePlan({.encoder = "resnet"}); });

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Times EfficientNet-Lite0 up to its head, 224 x 224 pixels, in Heed and in ONNX Runtime, on the same weights.
+
+    cmake --preset release -DHEED_BENCH=ON && cmake --build --preset release --target heed_eye_bench
+    bench/eye/encoder.py --heed build/release/bench/heed_eye_bench --weights efficientnet-lite0.safetensors
+
+Needs a Python with numpy, safetensors, onnx and onnxruntime. The two alternate, turn by turn, and rest while the other
+works; their features must agree before anything is timed. Prints the medians and the ratio of each turn's pair.
+"""
+
+import argparse
+import statistics
+import subprocess
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from safetensors.numpy import load_file
+
+SIDE = 224
+# repeats, kernel, stride of the first, expansion
+STAGES = [(1, 3, 1, 1), (2, 3, 2, 6), (2, 5, 2, 6), (3, 3, 2, 6), (3, 5, 1, 6), (4, 5, 2, 6), (1, 3, 1, 6)]
+
+
+def onnx_model(weights):
+    nodes, constants = [], []
+
+    def constant(name, value):
+        constants.append(numpy_helper.from_array(value.astype(np.float32), name))
+        return name
+
+    constant("zero", np.zeros(())), constant("six", np.full((), 6))
+
+    def convolve(name, x, stride=1, groups=1, bend=True):
+        inputs = [x, constant(name + ".weight", weights[name + ".weight"]), constant(name + ".bias", weights[name + ".bias"])]
+        nodes.append(helper.make_node("Conv", inputs, [name], strides=[stride, stride], group=groups, auto_pad="SAME_UPPER"))
+        if not bend:
+            return name
+        nodes.append(helper.make_node("Clip", [name, "zero", "six"], [name + ".bent"]))
+        return name + ".bent"
+
+    x, block = convolve("stem", "pictures", stride=2), 0
+    for repeats, _, first_stride, expansion in STAGES:
+        for repeat in range(repeats):
+            name, stride, before = f"block{block:02}", first_stride if repeat == 0 else 1, x
+            if expansion > 1:
+                x = convolve(name + ".expand", x)
+            x = convolve(name + ".depthwise", x, stride, len(weights[name + ".depthwise.bias"]))
+            x = convolve(name + ".project", x, bend=False)
+            if repeat > 0:
+                nodes.append(helper.make_node("Add", [x, before], [name]))
+                x = name
+            block += 1
+    x = convolve("head", x)
+    picture = helper.make_tensor_value_info("pictures", TensorProto.FLOAT, ["batch", 3, SIDE, SIDE])
+    features = helper.make_tensor_value_info(x, TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "lite0", [picture], [features], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def pictures(batch):
+    b, c, y, x = np.meshgrid(np.arange(batch), np.arange(3), np.arange(SIDE), np.arange(SIDE), indexing="ij")
+    return ((((7 * x + 13 * y + 50 * c + 29 * b) % 256) - 127) / 128).astype(np.float32)
+
+
+class OnnxRuntime:
+    def __init__(self, model):
+        self.model, self.sessions = model, {}
+
+    def run(self, batch, threads, repetitions):
+        if threads not in self.sessions:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = threads
+            self.sessions[threads] = onnxruntime.InferenceSession(self.model, options, providers=["CPUExecutionProvider"])
+        session, given = self.sessions[threads], {"pictures": pictures(batch)}
+        total, times = float(session.run(None, given)[0].sum(dtype=np.float64)), []
+        for _ in range(repetitions):
+            begin = time.perf_counter()
+            session.run(None, given)
+            times.append((time.perf_counter() - begin) * 1000)
+        return total, times
+
+
+class Heed:
+    def __init__(self, program, weights):
+        self.process = subprocess.Popen([program, weights], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, batch, threads, repetitions):
+        print(batch, threads, repetitions, file=self.process.stdin, flush=True)
+        total, *times = map(float, self.process.stdout.readline().split())
+        return total, times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heed", required=True)
+    parser.add_argument("--weights", required=True)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--turns", type=int, default=7)
+    options = parser.parse_args()
+    weights = {name: value.astype(np.float32) for name, value in load_file(options.weights).items()}
+    peers = {"heed": Heed(options.heed, options.weights), "onnxruntime": OnnxRuntime(onnx_model(weights))}
+    print(f"EfficientNet-Lite0, milliseconds per batch; onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}")
+    for threads in options.threads:
+        for batch in (1, 16):
+            totals = {name: peer.run(batch, threads, 1)[0] for name, peer in peers.items()}
+            if not np.isclose(totals["heed"], totals["onnxruntime"], rtol=1e-5):
+                raise SystemExit(f"the features differ: {totals}")
+            medians = {name: [] for name in peers}
+            for _ in range(options.turns):
+                for name, peer in peers.items():
+                    medians[name].append(statistics.median(peer.run(batch, threads, 30 // batch + 3)[1]))
+            ratios = [other / own for own, other in zip(medians["heed"], medians["onnxruntime"])]
+            print(f"threads {threads}, batch {batch:2}: heed {min(medians['heed']):7.2f}, onnxruntime "
+                  f"{min(medians['onnxruntime']):7.2f} (best turns); onnxruntime / heed {statistics.median(ratios):.2f} "
+                  f"(median of {options.turns} pairs, {min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
