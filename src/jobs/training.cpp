@@ -10,6 +10,7 @@
 #include "heed/data/labels.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
+#include "heed/jobs/given_encoder.h"
 #include "heed/jobs/given_vectors.h"
 #include "heed/data/spooled_files.h"
 #include "heed/jobs/kept_sense.h"
@@ -298,6 +299,7 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   Bundle bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
                               static_cast<std::uint64_t>(training.seed));
   if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
+  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
   // The data are opened before the folder is made: what is wrong with them costs no older model.
   const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);

@@ -163,11 +163,9 @@ Var Eye::operator()(const Var& pixels) const {
   return join_points(*plan_, wanted);
 }
 
-std::vector<NamedTensor> eye_parameters(const EyeConfig& config, const std::vector<NamedTensor>& tensors) {
-  const EyePlan plan(config);
-  const EyeWeights weights = read_eye_weights(*plan.encoder, plan.layers, tensors);
+std::vector<NamedTensor> eye_parameters(const EyePlan& plan, const EyeWeights& weights) {
   std::vector<NamedTensor> values;
-  for (std::size_t i = 0; i < plan.layers; ++i) {
+  for (std::size_t i = 0; i < weights.layers.size(); ++i) {
     const EyeLayer& layer = plan.encoder->layers[i];
     if (!layer.has_weight()) continue;
     values.push_back({layer.name + ".weight", weights.layers[i].weight});

@@ -69,8 +69,7 @@ class Eye {
   std::vector<Layer> layers_;
 };
 
-// The values with which the parameters of an Eye begin when an encoder is fine-tuned, by their names below its scope,
-// from the tensors of a file.
-std::vector<NamedTensor> eye_parameters(const EyeConfig& config, const std::vector<NamedTensor>& tensors);
+// The values with which the parameters of an Eye begin when an encoder is fine-tuned, by their names below its scope.
+std::vector<NamedTensor> eye_parameters(const EyePlan& plan, const EyeWeights& weights);
 
 }  // namespace heed

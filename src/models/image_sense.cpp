@@ -105,12 +105,13 @@ void ImageSense::learn(const Lesson& lesson) {
           "fetches those of efficientnet-lite0), or take --encoder small, which trains from nothing",
           plan_.encoder->name);
   weights_ = read_eye_weights(*plan_.encoder, plan_.layers, lesson.weights);
-  if (plan_.trained) weights_.layers.clear();  // the model has them
   networks_ = std::make_shared<Networks>();
 }
 
 std::vector<NamedTensor> ImageSense::knowledge() const {
-  std::vector<NamedTensor> known = folded_tensors(*plan_.encoder, weights_);
+  EyeWeights weights = weights_;
+  if (plan_.trained) weights.layers.clear();  // the model has them
+  std::vector<NamedTensor> known = folded_tensors(*plan_.encoder, weights);
   known.push_back({"look", look(plan_)});
   return known;
 }

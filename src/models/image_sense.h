@@ -28,6 +28,11 @@ class ImageSense final : public Sense {
   void recall(const GivenValues& given) override;
 
   const EyePlan& plan() const { return plan_; }
+  // With which the model's Eye begins, by their names below its scope: none of an encoder that is frozen, trains from
+  // nothing, or has been trained already.
+  std::vector<NamedTensor> first_parameters() const {
+    return plan_.trained ? eye_parameters(plan_, weights_) : std::vector<NamedTensor>();
+  }
   // Of several pictures at once, [batch, picture, picture, 3] with values in 0..1: [batch, regions, width].
   Tensor features(const Tensor& pictures) const;
 

@@ -206,7 +206,7 @@ TEST(Eye, SeesTheSameFrozenAndInTheModel) {
     pixels.learn({.weights = tensors});
     Parameters parameters;
     const Eye eye(parameters, trained);
-    for (const NamedTensor& each : eye_parameters(trained, tensors)) {
+    for (const NamedTensor& each : pixels.first_parameters()) {
       Tensor value = parameters.at(each.name).value();
       ASSERT_EQ(value.shape(), each.tensor.shape()) << each.name;
       std::copy_n(each.tensor.data(), each.tensor.size(), value.data());
@@ -259,7 +259,7 @@ TEST(Eye, KnowsAfterwardsWhatItLearned) {
   const Tensor expected = sense(value).features;
   expect_close(recalled(value).features, expected, 0);
   expect_close(learned(value).features, expected, 0);
-  EXPECT_EQ(known.size(), 2 + 2 * 9);  // of the stem, three blocks, and nothing behind them
+  EXPECT_EQ(known.size(), 3 + 2 * 9);  // of the stem, three blocks, and nothing behind them
 }
 
 TEST(Eye, FoldedWeightsThatDoNotSayTheirColoursHaveThoseOfTheSharedConversion) {
