@@ -17,7 +17,7 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 40;  // so much address space is set aside, not memory
+constexpr std::size_t kReach = std::size_t{1} << 40;  // so much address space is set aside, not memory
 constexpr std::size_t kUnit = 64, kDigits = 32;
 
 std::size_t filled_up(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
@@ -67,11 +67,11 @@ struct FeatureFile::Record {
 // The file from its beginning to where it may ever reach; what it does not have yet must not be touched.
 struct FeatureFile::Mapping {
   explicit Mapping(int descriptor)
-      : data(static_cast<std::byte*>(::mmap(nullptr, kLargestFile, PROT_READ, MAP_SHARED, descriptor, 0))) {
+      : data(static_cast<std::byte*>(::mmap(nullptr, kReach, PROT_READ, MAP_SHARED, descriptor, 0))) {
     if (data == MAP_FAILED) data = nullptr;
   }
   ~Mapping() {
-    if (data) ::munmap(data, kLargestFile);
+    if (data) ::munmap(data, kReach);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -170,7 +170,7 @@ bool FeatureFile::write_at(std::size_t at, const void* data, std::size_t bytes) 
 // The whole record is in the file before its length says so.
 bool FeatureFile::append(const Record& record, const Tensor& numbers) {
   const std::size_t next = end_ + sizeof record + filled_up(record.bytes());
-  return next <= kLargestFile && write_at(end_ + sizeof record, numbers.data(), record.bytes()) &&
+  return next <= kReach && write_at(end_ + sizeof record, numbers.data(), record.bytes()) &&
          write_at(end_, &record, sizeof record) && ::ftruncate(descriptor_, static_cast<off_t>(next)) == 0;
 }
 

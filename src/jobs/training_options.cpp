@@ -184,8 +184,8 @@ void Training::visit(Fields& field) {
         "words with a vector: seen (those of the vocabulary) or all (those of the file too)");
   if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return side.side->kind == Kind::image; })) {
     field("encoder-weights", encoder, "safetensors file with the weights of a ready-made encoder of images");
-  field("features", features,
-        "file that keeps the features of pictures for other trainings too (else they go when this one ends)");
+    field("features", features,
+          "file that keeps the features of pictures for other trainings too (else they go when this one ends)");
   }
   field("batch-words", batch_words, "most pieces per side of a batch, with padding (0: no limit)");
   field("batch-sentences", batch_samples, "most samples in a batch (0: no limit)");

@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 // Pixels on a side, regions on a side, and the layers: what else the features depend on.
-Tensor look(const EyePlan& plan) {
+Tensor numbers_of_look(const EyePlan& plan) {
   std::vector<Real> numbers{static_cast<Real>(plan.picture), static_cast<Real>(plan.grid)};
   for (const int point : plan.points) numbers.push_back(static_cast<Real>(point));
   return Tensor(Shape{static_cast<Index>(numbers.size())}, std::span<const Real>(numbers));
@@ -112,7 +112,7 @@ std::vector<NamedTensor> ImageSense::knowledge() const {
   EyeWeights weights = weights_;
   if (plan_.trained) weights.layers.clear();  // the model has them
   std::vector<NamedTensor> known = folded_tensors(*plan_.encoder, weights);
-  known.push_back({"look", look(plan_)});
+  known.push_back({"look", numbers_of_look(plan_)});
   return known;
 }
 
