@@ -204,9 +204,8 @@ class Cloth final : public SampleFormat {
       if (!lines.next(line)) return false;
       SampleRecord all;
       all.place = {lines.name(), lines.number()};
-      const auto json = valid_utf8(line) && !nests_too_deep(line)
-                            ? nlohmann::json::parse(line, nullptr, false)
-                            : nlohmann::json();
+      const auto json =
+          valid_utf8(line) && !nests_too_deep(line) ? nlohmann::json::parse(line, nullptr, false) : nlohmann::json();
       all.fault = read(json, all);
       if (!all.fault.empty()) waiting_.push_back(std::move(all));
     }

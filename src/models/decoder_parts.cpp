@@ -86,6 +86,10 @@ Initialiser normal_or(double deviation, const Initialiser& otherwise) {
 void check_common(const char* model, const Config& config, double dropout) {
   require(config.inputs[0] > 0 && config.outputs > 0, "[{}] vocabularies of {} and {} words", model, config.inputs[0],
           config.outputs);
+  check_dropout(model, dropout);
+}
+
+void check_dropout(const char* model, double dropout) {
   require(dropout >= 0 && dropout < 1, "[{}] a dropout of {} is outside 0..1", model, dropout);
 }
 

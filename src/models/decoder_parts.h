@@ -30,6 +30,7 @@ Initialiser normal_or(double deviation, const Initialiser& otherwise);
 
 // Faults of a configuration that every model can have; `model` leads the message.
 void check_common(const char* model, const Config& config, double dropout);
+void check_dropout(const char* model, double dropout);
 void check_one_of(const char* model, const char* field, const std::string& value,
                   const std::vector<std::string>& known);
 void check_positive(const char* model, std::initializer_list<std::pair<const char*, Index>> fields);

@@ -16,7 +16,7 @@ constexpr Real kFloor = Real{1e-10F};     // probability of a choice that does n
 constexpr Real kNoChoice = Real{-1e30F};  // score beyond the last choice of a sample
 
 const ReaderConfig& checked_reader(const char* name, const ReaderConfig& config) {
-  check_common(name, config, config.dropout);
+  check_dropout(name, config.dropout);
   check_positive(name, {{"hidden", config.hidden}});
   check_one_of(name, "answer-from", config.answer_from, {"document", "options"});
   require(config.inputs.size() == 2, "[{}] reads a document and a question, not {} inputs", name, config.inputs.size());

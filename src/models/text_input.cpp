@@ -13,7 +13,8 @@ void TextInputConfig::visit(Fields& field) {
 TextInput::TextInput(const char* model, const Scope& scope, const Config& sizes, const TextInputConfig& config)
     : dropout_(config.embedding_dropout), inputs_(sizes.inputs.size()) {
   check_positive(model, {{"embedding", config.embedding}});
-  check_common(model, sizes, config.embedding_dropout);
+  check_dropout(model, config.embedding_dropout);
+  require(sizes.inputs.front() > 0, "[{}] a vocabulary of {} words", model, sizes.inputs.front());
   for (const Index size : sizes.inputs)
     require(size == sizes.inputs.front(),
             "[{}] vocabularies of {} and {} words; its texts share one (joint-vocabulary)", model, sizes.inputs.front(),

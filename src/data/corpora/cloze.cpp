@@ -156,7 +156,8 @@ void write_parts(const ClozeOptions& options, const std::array<std::string, 3>& 
   std::filesystem::create_directories(options.folder, reason);
   require(!reason, "{}: cannot make the folder: {}", options.folder.string(), reason.message());
   std::deque<AtomicFile> files;
-  for (std::size_t i = 0; i < kClozeFiles.size(); ++i) files.emplace_back(options.folder / kClozeFiles[i]).write(parts[i]);
+  for (std::size_t i = 0; i < kClozeFiles.size(); ++i)
+    files.emplace_back(options.folder / kClozeFiles[i]).write(parts[i]);
   for (AtomicFile& file : files) file.commit();
 }
 
