@@ -235,6 +235,31 @@ export function selfAttentiveTrace(text = review, label = "positive", heads = 5)
   };
 }
 
+// A word of the text that was chosen, with both directions of what question and text looked at.
+export function readingTrace(text = "linda took the lamp to the barn", question = "the lamp is in the XXXXX") {
+  const [document, asked] = [side(text.split(" ")), side(question.split(" "))];
+  const [n, m] = [asked.tokens.length, document.tokens.length];
+  return {
+    ...common("reading"),
+    axes: [
+      { name: "document", kind: "document", ...document },
+      { name: "question", kind: "text", ...asked },
+      { name: "answer", kind: "choice", ...labelled("barn") },
+    ],
+    alignment: weights(1, m, 6, 1),
+    alignment_rows: "answer",
+    alignment_columns: "document",
+    attentions: [
+      { name: "question.document", layer: 1, rows: "question", columns: "document", weights: [weights(n, m, 0, 1)] },
+      { name: "document.question", layer: 1, rows: "document", columns: "question", weights: [weights(m, n, 0, 1)] },
+    ],
+    choices: [
+      { label: "barn", probability: 0.7 },
+      { label: "lamp", probability: 0.2 },
+    ],
+  };
+}
+
 function labelled(label: string) {
   const end = [...label].length;
   return {

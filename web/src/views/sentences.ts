@@ -104,10 +104,7 @@ export class SentencesView {
     if (this.#note.textContent !== options.note) this.#note.textContent = options.note;
     const output = outputOf(trace);
     const shows = (axis: Axis): axis is WordsAxis =>
-      isWords(axis) &&
-      !isChosen(axis) &&
-      !options.without.includes(axis.name) &&
-      (axis === output || !!axis.text);
+      isWords(axis) && !isChosen(axis) && !options.without.includes(axis.name) && (axis === output || !!axis.text);
     const axes = trace.axes.filter(shows);
     const names = axes.map((axis) => axis.name);
     if (names.join("\n") !== Array.from(this.#sentences.keys()).join("\n")) {

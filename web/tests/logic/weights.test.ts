@@ -27,7 +27,7 @@ import {
   throughEncoder,
   thumbnail,
 } from "../../src/logic/weights";
-import { captionTrace, documentTrace, entailmentTrace, sampleTrace, side, speechTrace } from "../sample";
+import { captionTrace, documentTrace, entailmentTrace, readingTrace, sampleTrace, side, speechTrace } from "../sample";
 
 function matrixOf(...rows: number[][]): Matrix {
   return { rows: rows.length, columns: rows[0]!.length, values: Float32Array.from(rows.flat()) };
@@ -209,6 +209,7 @@ describe("views", () => {
     [captionTrace(), ["picture", "heads", "beam"]],
     [speechTrace(), ["matrix", "heads", "beam"]],
     [documentTrace(), ["text", "heads"]],
+    [readingTrace(), ["text", "heads"]],
     [entailmentTrace(), ["matrix", "lines", "heads"]],
   ])("follow from the axes, case %#", (written, expected) => {
     const read = readTrace(written);
@@ -225,6 +226,7 @@ describe("views", () => {
     expect(names(sampleTrace())).toEqual(["output", "input"]);
     expect(names(captionTrace())).toEqual(["output", "image"]);
     expect(names(documentTrace())).toEqual(["label", "input"]);
+    expect(names(readingTrace())).toEqual(["answer", "document"]);
     expect(names(entailmentTrace())).toEqual(["hypothesis", "premise"]);
   });
 });
