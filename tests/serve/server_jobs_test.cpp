@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/metrics/tokens.h"
 #include "serve/server_fixture.h"
 #include "support/tiny_bundle.h"
 
@@ -173,8 +174,9 @@ TEST_F(ServerJobs, SummariesHaveHuggingFacesShape) {
   const auto summarised = run("brief", {"a b", "c d e"});
   EXPECT_EQ(post("/summarization", {{"inputs", "a b"}}).json(),
             Json::array({{{"summary_text", summarised[0].front().text}}}));
-  EXPECT_EQ(post("/summarization", {{"inputs", {"a b", "c d e"}}, {"parameters", Json::object()}}).json(),
-            Json::array({{{"summary_text", summarised[0].front().text}}, {{"summary_text", summarised[1].front().text}}}));
+  EXPECT_EQ(
+      post("/summarization", {{"inputs", {"a b", "c d e"}}, {"parameters", Json::object()}}).json(),
+      Json::array({{{"summary_text", summarised[0].front().text}}, {{"summary_text", summarised[1].front().text}}}));
   const auto words = [](const Json& answer) {
     return split_words(answer.at(0).at("summary_text").get<std::string>()).size();
   };
