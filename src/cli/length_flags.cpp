@@ -9,6 +9,7 @@ void add_length_flags(CLI::App& command, RunOptions& options) {
   };
   command.add_option("--coverage-penalty", search.coverage_penalty, "Weight of the coverage penalty (0: none)")
       ->capture_default_str();
+  command.add_flag("--no-unknown", search.forbid_unknown, "Never write the unknown word");
   number("--no-repeat-ngram", search.no_repeat, "No run of so many pieces is written twice (0: all may be)");
   number("--least-words", options.outputs.least_words, "Fewest words of an output");
   number("--most-words", options.outputs.most_words, "Most words of an output (0: any number)");

@@ -52,8 +52,8 @@ std::string row(const std::string& name, std::span<const std::string> outputs, s
     copies += copy_counts(outputs[i], samples[i].inputs.front().text);
   }
   std::string text = fmt::format("{:<16}", name);
-  for (const auto& sums : rouges) text += fmt::format(" {:>15}", slashed(sums, outputs.size()));
-  return text + fmt::format(" {:>15} {:>11.1f} {:>8.1f} {:>8.1f}\n", slashed(within, outputs.size()),
+  for (const auto& sums : rouges) text += fmt::format(" {:>17}", slashed(sums, outputs.size()));
+  return text + fmt::format(" {:>17} {:>11.1f} {:>8.1f} {:>8.1f}\n", slashed(within, outputs.size()),
                             100 * copies.novelty(1), 100 * copies.novelty(2), 100 * copies.coverage());
 }
 
@@ -83,7 +83,7 @@ std::string best_sentence(std::string_view text, std::span<const std::string> re
 
 std::string summary_report(std::span<const std::string> outputs, std::span<const Sample> samples) {
   const Index count = mean_words(samples);
-  std::string text = fmt::format("{:<16} {:>15} {:>15} {:>15} {:>15} {:>11} {:>8} {:>8}\n", "P/R/F in percent",
+  std::string text = fmt::format("{:<16} {:>17} {:>17} {:>17} {:>17} {:>11} {:>8} {:>8}\n", "P/R/F in percent",
                                  "ROUGE-1", "ROUGE-2", "ROUGE-L", "75 bytes, R", "new words", "bigrams", "copied");
   text += row("the model", outputs, samples);
   const auto add = [&](const std::string& name, const std::function<std::string(const Sample&)>& summary) {

@@ -192,6 +192,8 @@ void Training::visit(Fields& field) {
   field("longest-sentence", longest,
         declared.chooses() ? "longest text in pieces; longer ones are cut and counted"
                            : "longest text in pieces; samples with a longer one are left out and counted");
+  if (!declared.chooses())
+    field("cut-texts", cut_texts, "longer inputs are cut and counted, instead of left out; outputs never are");
   field("buffer", buffer, "most samples held in memory; a larger corpus is streamed");
   field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
   field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak");
@@ -404,6 +406,7 @@ void check_training(const Training& t) {
             "--joint-vocabulary: the vocabularies {} and {} are two", vocabularies.front(), vocabulary);
   require(t.label_smoothing == 0 || !job.gives_choice(), "--label-smoothing: choices differ from sample to sample");
   require(t.alignments.empty() || !job.chooses(), "--alignments: a label has no words to align");
+  require(t.alignments.empty() || !t.cut_texts, "--cut-texts: a text that is cut has no words for its alignments");
   require_known("schedule", t.schedule, kSchedules);
   require_known("vocabulary", t.vocabulary, kVocabularies);
   require(!t.metric_names().empty(), "--metrics: at least one is needed");

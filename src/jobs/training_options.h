@@ -31,6 +31,7 @@ struct Training {
   Index vocabulary_size = 8000;
   bool joint_vocabulary = false;
   std::string vectors, vectors_words = "seen", encoder, features;
+  bool cut_texts = false;
   Index batch_words = 2048, batch_samples = 0, longest = 100, buffer = 200'000;
   // Steps.
   std::string optimiser = "adam", schedule = "inverse-root";

@@ -30,6 +30,7 @@ BatchOptions data_options(const Bundle& bundle) {
 
 BatchOptions training_data(const Bundle& bundle, const Training& training) {
   BatchOptions options = data_options(bundle);
+  options.cut_inputs = options.cut_inputs || training.cut_texts;
   options.files = training.training_files();
   options.batch_tokens = training.batch_words;
   options.batch_samples = training.batch_samples;
@@ -41,6 +42,7 @@ BatchOptions training_data(const Bundle& bundle, const Training& training) {
 
 BatchOptions validation_data(const Bundle& bundle, const Training& training) {
   BatchOptions options = data_options(bundle);
+  options.cut_inputs = options.cut_inputs || training.cut_texts;
   options.files = training.validation_files();
   options.batch_tokens = kValidationWords;
   options.longest = bundle.job->chooses() ? training.longest : kValidationWords;
@@ -166,9 +168,10 @@ std::vector<std::string> JobTask::outputs_of_validation() {
   std::vector<EncodedSample> samples;
   for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode(without_outputs(sample)));
   std::vector<std::string> outputs;
-  if (bundle_.chooser) {
+  if (bundle_.chooser || training_.cut_texts)
     for (EncodedSample& sample : samples)
       for (EncodedInput& input : sample.inputs) cut_input(input, training_.longest);
+  if (bundle_.chooser) {
     const Chooser* const choosers[] = {bundle_.chooser};
     const auto found = choose_batches(choosers, samples, {}, threads_);
     for (std::size_t i = 0; i < found.size(); ++i) {

@@ -15,7 +15,7 @@ fails 1 '0 texts make no corpus' corpus headlines none --texts 0
 "$heed" train --job summarisation --model rnnsearch --preset small --copy true --vocabulary words \
   --vocabulary-size 140 --embedding 32 --hidden 48 --maxout 32 --dropout 0 --batch-words 512 --learning-rate 0.01 \
   --schedule inverse-root --warm-up 30 --text h/train.text --summary h/train.summary \
-  --valid-text h/valid.text --valid-summary h/valid.summary --steps 260 --output m >/dev/null 2>&1
+  --valid-text h/valid.text --valid-summary h/valid.summary --steps 600 --output m >/dev/null 2>&1
 
 # A name that the training never had is written as it stands in the text.
 text='on monday the baker Zzyx bought a small mill in Qqford .'

@@ -28,7 +28,7 @@ TEST(Headlines, SayWhatTheTextSays) {
     ASSERT_EQ(links.size(), 4u);
     for (const auto& [from, to] : links) {
       const std::string_view word = text[static_cast<std::size_t>(from)], said = headline[static_cast<std::size_t>(to)];
-      if (to != 1) EXPECT_EQ(word, said) << pair.text << " -> " << pair.headline;  // the verb changes its form
+      EXPECT_TRUE(to == 1 || word == said) << pair.text << " -> " << pair.headline;  // the verb changes its form
       // All of them stand in the one sentence.
       EXPECT_EQ(std::count(text.begin(), text.begin() + from, "."), pair.sentence) << pair.text;
     }

@@ -94,10 +94,8 @@ TEST(Copying, MixesTheGeneratorAndTheSource) {
 
 // Words 11, 12, ... are not in the vocabulary of 11: each sentence has its own.
 Source copied_sources() {
-  Source source = some_sources();
-  source.copies = source.words.copy();
-  source.copies.at({0, 1}) = 11, source.copies.at({0, 3}) = 12, source.copies.at({2, 0}) = 11;
-  source.words.at({0, 1}) = source.words.at({0, 3}) = source.words.at({2, 0}) = 0;
+  Source source = sentences({{3, 0, 4, 0, 2}, {2}, {0, 6, 2}});
+  source.copies = sentences({{3, 11, 4, 12, 2}, {2}, {11, 6, 2}}).words;
   source.known = kSourceWords, source.extended = kSourceWords + 2;
   return source;
 }
@@ -134,7 +132,7 @@ TEST(Copying, LosesWhatItsLogitsLose) {
     const Source previous = some_previous();
     const WordScores words = tiny.model->forward(copied_sources(), previous).words;
     Ids expected = expected_after(previous);
-    expected.at({0, 0}) = 11, expected.at({0, 1}) = 12;
+    expected.data()[0] = 11, expected.data()[1] = 12;
     for (const bool average : {true, false})
       EXPECT_NEAR(static_cast<double>(words.cross_entropy(expected, {.average = average}).value().item()),
                   static_cast<double>(cross_entropy(words.logits(), expected, {.average = average}).value().item()),
