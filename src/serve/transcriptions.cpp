@@ -17,7 +17,7 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 enum class Dialect { openai, whisper };
 
@@ -65,34 +65,34 @@ TranscriptionRequest transcription_request(const HttpRequest& request, Dialect d
 
 double milliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
 
-Json word_json(const TimedWord& word, Dialect dialect) {
-  Json json{{"word", word.word}, {"start", milliseconds(word.begin)}, {"end", milliseconds(word.end)}};
+OrderedJson word_json(const TimedWord& word, Dialect dialect) {
+  OrderedJson json{{"word", word.word}, {"start", milliseconds(word.begin)}, {"end", milliseconds(word.end)}};
   if (dialect == Dialect::whisper) json["probability"] = word.confidence;
   return json;
 }
 
 // Lines of subtitles, and in whisper.cpp's form the words of each. What a model of ours has no number for is what a
 // client can do without: no seek, no tokens, no compression, no silence.
-Json segments_json(const Transcript& transcript, Dialect dialect) {
-  Json segments = Json::array();
+OrderedJson segments_json(const Transcript& transcript, Dialect dialect) {
+  OrderedJson segments = OrderedJson::array();
   std::size_t at = 0;
   for (const Cue& cue : cues_of(transcript.words)) {
-    Json words = Json::array();
+    OrderedJson words = OrderedJson::array();
     double log_probability = 0, count = 0;
     for (; at < transcript.words.size() && transcript.words[at].begin < cue.end; ++at, ++count) {
       words.push_back(word_json(transcript.words[at], dialect));
       log_probability += std::log(std::max(transcript.words[at].confidence, 1e-30));
     }
-    Json segment{{"id", segments.size()},
-                 {"seek", 0},
-                 {"start", milliseconds(cue.begin)},
-                 {"end", milliseconds(cue.end)},
-                 {"text", cue.text},
-                 {"tokens", Json::array()},
-                 {"temperature", 0},
-                 {"avg_logprob", count > 0 ? log_probability / count : 0},
-                 {"compression_ratio", 1},
-                 {"no_speech_prob", 0}};
+    OrderedJson segment{{"id", segments.size()},
+                        {"seek", 0},
+                        {"start", milliseconds(cue.begin)},
+                        {"end", milliseconds(cue.end)},
+                        {"text", cue.text},
+                        {"tokens", OrderedJson::array()},
+                        {"temperature", 0},
+                        {"avg_logprob", count > 0 ? log_probability / count : 0},
+                        {"compression_ratio", 1},
+                        {"no_speech_prob", 0}};
     if (dialect == Dialect::whisper) segment["words"] = std::move(words);
     segments.push_back(std::move(segment));
   }
@@ -101,15 +101,16 @@ Json segments_json(const Transcript& transcript, Dialect dialect) {
 
 std::string language_of(const Bundle& bundle) { return bundle.languages.empty() ? "" : bundle.languages.back(); }
 
-Json verbose_json(const Result& result, const TranscriptionRequest& request, const Bundle& bundle, Dialect dialect) {
+OrderedJson verbose_json(const Result& result, const TranscriptionRequest& request, const Bundle& bundle,
+                         Dialect dialect) {
   const Transcript transcript = result.times ? result.times->transcript : Transcript{};
-  Json json{{"task", "transcribe"},
-            {"language", language_of(bundle)},
-            {"duration", milliseconds(transcript.seconds)},
-            {"text", result.text}};
+  OrderedJson json{{"task", "transcribe"},
+                   {"language", language_of(bundle)},
+                   {"duration", milliseconds(transcript.seconds)},
+                   {"text", result.text}};
   if (request.segments || dialect == Dialect::whisper) json["segments"] = segments_json(transcript, dialect);
   if (request.words && dialect == Dialect::openai) {
-    json["words"] = Json::array();
+    json["words"] = OrderedJson::array();
     for (const TimedWord& word : transcript.words) json["words"].push_back(word_json(word, dialect));
   }
   if (dialect == Dialect::openai) json["usage"] = {{"type", "duration"}, {"seconds", std::ceil(transcript.seconds)}};
@@ -118,7 +119,7 @@ Json verbose_json(const Result& result, const TranscriptionRequest& request, con
 
 HttpResponse transcription(const Result& result, const TranscriptionRequest& request, const Bundle& bundle,
                            Dialect dialect) {
-  if (request.format == "json") return json_answer(Json{{"text", result.text}});
+  if (request.format == "json") return json_answer(OrderedJson{{"text", result.text}});
   if (request.format == "verbose_json") return json_answer(verbose_json(result, request, bundle, dialect));
   if (request.format == "text") return {200, result.text + "\n", "text/plain; charset=utf-8"};
   const char* const type = request.format == "srt" ? "application/x-subrip; charset=utf-8" : "text/vtt; charset=utf-8";
@@ -154,11 +155,11 @@ class OpenAiReply final : public HttpReply {
       const std::string message = given.is_object() && given.contains("error") && given["error"].is_string()
                                       ? given["error"].get<std::string>()
                                       : response.body;
-      const Json error{{"message", message},
-                       {"type", response.status < 500 ? "invalid_request_error" : "server_error"},
-                       {"param", nullptr},
-                       {"code", nullptr}};
-      response.body = one_line(Json{{"error", error}}) + "\n";
+      const OrderedJson error{{"message", message},
+                              {"type", response.status < 500 ? "invalid_request_error" : "server_error"},
+                              {"param", nullptr},
+                              {"code", nullptr}};
+      response.body = one_line(OrderedJson{{"error", error}}) + "\n";
     }
     reply_->send(std::move(response));
   }

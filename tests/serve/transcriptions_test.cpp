@@ -29,7 +29,8 @@ struct Field {
 };
 
 HttpRequest form(const std::string& path, const std::vector<Field>& fields) {
-  HttpRequest request{.method = "POST", .target = path};
+  HttpRequest request;
+  request.method = "POST", request.target = path;
   request.content_type = "multipart/form-data; boundary=frontier";
   for (const Field& field : fields)
     request.body += fmt::format("--frontier\r\nContent-Disposition: form-data; name=\"{}\"{}\r\n\r\n{}\r\n", field.name,
