@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/metrics/tokens.h"
 #include "serve/server_fixture.h"
 #include "support/tiny_bundle.h"
 
