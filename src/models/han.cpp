@@ -141,7 +141,8 @@ const RegisterSystem han{{.name = "han",
                           .presets = {"paper", "small"},
                           .config = han_config,
                           .make = make_model<Han, HanConfig>,
-                          .training = {}}};
+                          .training = {},
+                          .later = {"expected"}}};
 
 }  // namespace
 }  // namespace heed

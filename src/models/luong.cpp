@@ -183,7 +183,8 @@ const RegisterSystem luong{{.name = "luong",
                             .presets = {"paper", "small"},
                             .config = luong_config,
                             .make = make_model<Luong, LuongConfig>,
-                            .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}}}};
+                            .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}},
+                            .later = {"expected"}}};
 
 }  // namespace
 }  // namespace heed

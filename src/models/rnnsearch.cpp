@@ -151,7 +151,8 @@ const RegisterSystem rnnsearch{{.name = "rnnsearch",
                                 .presets = {"paper", "small"},
                                 .config = rnnsearch_config,
                                 .make = make_rnnsearch,
-                                .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}}}};
+                                .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}},
+                                .later = {"expected"}}};
 
 }  // namespace
 }  // namespace heed

@@ -162,7 +162,8 @@ const RegisterSystem rocktaschel{{.name = "rocktaschel",
                                   .presets = {"paper", "small"},
                                   .config = rocktaschel_config,
                                   .make = make_model<Rocktaschel, RocktaschelConfig>,
-                                  .training = {}}};
+                                  .training = {},
+                                  .later = {"expected"}}};
 
 }  // namespace
 }  // namespace heed

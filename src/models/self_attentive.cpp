@@ -109,7 +109,8 @@ const RegisterSystem self_attentive{{.name = "self-attentive",
                                      .config = self_attentive_config,
                                      .make = make_model<SelfAttentive, SelfAttentiveConfig>,
                                      .training = {},
-                                     .also = {"entailment"}}};
+                                     .also = {"entailment"},
+                                     .later = {"expected"}}};
 
 }  // namespace
 }  // namespace heed

@@ -10,8 +10,9 @@ namespace heed::test {
 namespace {
 
 constexpr Index kWidth = 5;
+using Settings = std::map<std::string, std::string>;
 
-std::unique_ptr<ListenerConfig> tiny(const std::map<std::string, std::string>& settings) {
+std::unique_ptr<ListenerConfig> tiny(const Settings& settings) {
   auto config = std::make_unique<ListenerConfig>();
   make_tiny(*config, {"listener", settings}, 4);
   config->inputs = {kWidth}, config->outputs = kTargetWords;
@@ -28,7 +29,7 @@ Source frames(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 3) 
 }
 
 struct Made {
-  explicit Made(const std::map<std::string, std::string>& settings)
+  explicit Made(const Settings& settings)
       : config(tiny(settings)), parameters(1), model(make_writer("listener", Scope(parameters), *config)) {
     randomise(parameters, 1, 0.4);
   }
@@ -39,7 +40,7 @@ struct Made {
 
 // The weights of halved time are spread over the frames that became one, of which the last may be alone.
 TEST(Listener, LooksAtFramesHoweverOftenTimeIsHalved) {
-  const Made made({{"layers", "3"}, {"halvings", "2"}});
+  const Made made(Settings{{"layers", "3"}, {"halvings", "2"}});
   const Source source = frames({9, 4});
   const TeacherForced forced = made.model->forward(source, sentences({{1, 4, 8}, {1, 9}}), {.alignment = true});
   const Tensor weights = forced.alignment.value().contiguous();
@@ -53,7 +54,7 @@ TEST(Listener, LooksAtFramesHoweverOftenTimeIsHalved) {
 }
 
 TEST(Listener, LearnsCtcInTrainingAlone) {
-  const Made with({{"ctc-weight", "0.5"}, {"halvings", "0"}}), without({{"halvings", "0"}});
+  const Made with(Settings{{"ctc-weight", "0.5"}, {"halvings", "0"}}), without(Settings{{"halvings", "0"}});
   const Source source = frames({9, 4}), previous = sentences({{1, 4, 8}, {1, 9}});
   Random random(1);
   EXPECT_FALSE(with.model->forward(source, previous).penalty);
@@ -68,9 +69,9 @@ TEST(Listener, LearnsCtcInTrainingAlone) {
 
 // CTC's paths go with their rows, and shares of both scores lie between them.
 TEST(Listener, SearchesWithCtc) {
-  const std::map<std::string, std::string> settings{{"ctc-weight", "1"}, {"halvings", "1"}};
+  const Settings settings{{"ctc-weight", "1"}, {"halvings", "1"}};
   const auto scores = [&](const char* share, const std::vector<std::int32_t>& words) {
-    std::map<std::string, std::string> with = settings;
+    Settings with = settings;
     with["ctc-search"] = share;
     const Made made(with);
     const auto decoding = made.model->start(frames({9, 6}));
@@ -84,7 +85,7 @@ TEST(Listener, SearchesWithCtc) {
   EXPECT_LT(ctc.at({0, 1}), -1000);  // the blank is no word
   for (std::int32_t word = 0; word < kTargetWords; ++word)
     EXPECT_NEAR(both.at({0, word}), 0.75 * attention.at({0, word}) + 0.25 * ctc.at({0, word}), 1e-2) << word;
-  const Made alone({{"ctc-weight", "1"}, {"halvings", "1"}, {"ctc-search", "1"}});
+  const Made alone(Settings{{"ctc-weight", "1"}, {"halvings", "1"}, {"ctc-search", "1"}});
   Source first = frames({9, 6});
   first.features = first.features.slice(0, 0, 1).contiguous(), first.lengths = ids({9});
   const auto decoding = alone.model->start(first);
@@ -93,7 +94,7 @@ TEST(Listener, SearchesWithCtc) {
 }
 
 TEST(Listener, HidesFeaturesInTrainingAlone) {
-  const Made made({{"masks", "2"}, {"mask-features", "3"}, {"mask-frames", "4"}, {"halvings", "0"}});
+  const Made made(Settings{{"masks", "2"}, {"mask-features", "3"}, {"mask-frames", "4"}, {"halvings", "0"}});
   const Source source = frames({30}), previous = sentences({{1, 4, 8}});
   const auto logits = [&](Random* random) {
     return made.model->forward(source, previous, {.random = random}).words.logits().value().contiguous();
@@ -107,14 +108,12 @@ TEST(Listener, HidesFeaturesInTrainingAlone) {
 }
 
 TEST(Listener, SaysWhatMakesNoSense) {
-  const auto fault = [](const std::map<std::string, std::string>& settings) {
-    return message_of([&] { const Made made(settings); });
-  };
-  EXPECT_EQ(fault({{"layers", "2"}, {"halvings", "2"}}),
+  const auto fault = [](const Settings& settings) { return message_of([&] { const Made made(settings); }); };
+  EXPECT_EQ(fault(Settings{{"layers", "2"}, {"halvings", "2"}}),
             "[listener] time is halved between layers, at most 1 times with 2, not 2");
-  EXPECT_EQ(fault({{"halvings", "0"}, {"ctc-search", "0.3"}}),
+  EXPECT_EQ(fault(Settings{{"halvings", "0"}, {"ctc-search", "0.3"}}),
             "[listener] a search with CTC needs a model that learned it: ctc-weight is 0");
-  EXPECT_NE(fault({{"halvings", "0"}, {"halving", "mean"}}).find("[listener] halving cannot be mean"),
+  EXPECT_NE(fault(Settings{{"halvings", "0"}, {"halving", "mean"}}).find("[listener] halving cannot be mean"),
             std::string::npos);
 }
 

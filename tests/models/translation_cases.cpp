@@ -31,6 +31,9 @@ const std::vector<SystemVariant> kOptions{
     {"show-attend-tell", {{"attention", "hard"}, {"expected", "true"}}},
     {"show-attend-tell", {{"annotation", "3"}, {"gate", "false"}, {"tied", "false"}, {"places", "true"}}},
     {"show-attend-tell", {{"doubly-stochastic", "0"}, {"coverage-loss", "1"}}},
+    {"listener", {{"cell", "lstm"}, {"halvings", "0"}}},
+    {"listener", {{"halving", "drop"}, {"ctc-weight", "0.5"}}},
+    {"listener", {{"masks", "1"}, {"mask-features", "3"}, {"mask-frames", "2"}}},
 };
 
 // Systems that read one input and write words.
