@@ -310,7 +310,7 @@ class Model {
 
 // Options as `heed train` takes them, with _ for -. Gives the folder, how it ended and the signal that stopped it.
 nb::dict train(const std::vector<std::pair<std::string, std::string>>& options, bool resume, bool force,
-               const nb::object& say) {
+               bool accept_changed_data, const nb::object& say) {
   std::vector<heed::GivenOption> given;
   for (const auto& [name, text] : options) given.push_back({name, text, name});
   const heed::Say tell = [&say](const std::string& line) {
@@ -327,7 +327,8 @@ nb::dict train(const std::vector<std::pair<std::string, std::string>>& options, 
       heed::require(!output.empty(), "[train] say which folder goes on, with output");
       heed::Training training = heed::training_of_folder(output);
       heed::change_training(training, given);
-      trained = heed::resume_training(training, tell);
+      trained = heed::resume_training(
+          training, tell, accept_changed_data ? heed::ChangedData::accepted : heed::ChangedData::refused);
     } else {
       trained = heed::train_model(heed::plan_training(given), force, tell);
     }
@@ -352,5 +353,6 @@ void add_runner(nb::module_& module) {
       .def("score", &Model::score, nb::arg("inputs"), nb::arg("outputs"))
       .def("about", &Model::about)
       .def("take_warnings", &Model::take_warnings);
-  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"), nb::arg("say"));
+  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"),
+             nb::arg("accept_changed_data"), nb::arg("say"));
 }

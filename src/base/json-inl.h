@@ -20,7 +20,10 @@ inline constexpr std::size_t kLargestJsonFile = std::size_t{16} << 20;
 // or has a number that no double holds is an Error that leads with `who`.
 template <class Json = nlohmann::json>
 Json parse_json(std::string_view text, const std::string& who);
-// The same of a whole file, which leads the errors; one of more than `limit` bytes is an Error.
+// The same of a text that may well be something else; null where it is no object.
+template <class Json = nlohmann::json>
+Json object_or_null(std::string_view text);
+// The same as parse_json of a whole file, which leads the errors; one of more than `limit` bytes is an Error.
 template <class Json = nlohmann::json>
 Json read_json_file(const std::filesystem::path& file, std::size_t limit = kLargestJsonFile);
 

@@ -38,6 +38,13 @@ Json parse_json(std::string_view text, const std::string& who) {
 }
 
 template <class Json>
+Json object_or_null(std::string_view text) {
+  if (nests_too_deep(text)) return {};
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_object() ? json : Json();
+}
+
+template <class Json>
 Json read_json_file(const std::filesystem::path& file, std::size_t limit) {
   return parse_json<Json>(read_file(file, limit), file.string());
 }
@@ -60,6 +67,8 @@ Index whole_field(const Json& object, const char* name, Index otherwise, const s
 
 template nlohmann::json parse_json(std::string_view, const std::string&);
 template nlohmann::ordered_json parse_json(std::string_view, const std::string&);
+template nlohmann::json object_or_null(std::string_view);
+template nlohmann::ordered_json object_or_null(std::string_view);
 template nlohmann::json read_json_file(const std::filesystem::path&, std::size_t);
 template nlohmann::ordered_json read_json_file(const std::filesystem::path&, std::size_t);
 template double number_field(const nlohmann::ordered_json&, const char*, double, const std::string&);

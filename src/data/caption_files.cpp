@@ -6,6 +6,7 @@
 #include <set>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/data/sample_files.h"
 
 // Files of images and their captions, as the field has them. All captions of an image are one sample. What follows a #
@@ -103,8 +104,7 @@ using Image = GatheredRecords::Image;
 constexpr const char* kNoObject = "left out, not an image with captions";
 
 Json read_object(const std::string& file, const char* list) {
-  Json json = Json::parse(read_unpacked(file), nullptr, false);
-  require(!json.is_discarded(), "{}: it is not JSON", file);
+  Json json = parse_json(read_unpacked(file), file);
   require(json.is_object() && json.contains(list) && json[list].is_array(), "{}: it has no list {}", file, list);
   return json;
 }
@@ -275,7 +275,7 @@ const RegisterSampleFormat coco_json{
 
 std::map<std::string, std::string> coco_image_ids(const std::string& file) {
   std::map<std::string, std::string> ids;
-  const Json json = Json::parse(read_unpacked(part_of(file).file), nullptr, false);
+  const Json json = object_or_null(read_unpacked(part_of(file).file));
   for (const Json& image : list_member(json, "images"))
     if (const Json* id = find_id(image)) ids[text_member(image, "file_name")] = id->dump();
   return ids;

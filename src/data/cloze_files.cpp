@@ -204,9 +204,7 @@ class Cloth final : public SampleFormat {
       if (!lines.next(line)) return false;
       SampleRecord all;
       all.place = {lines.name(), lines.number()};
-      const auto json =
-          valid_utf8(line) && !nests_too_deep(line) ? nlohmann::json::parse(line, nullptr, false) : nlohmann::json();
-      all.fault = read(json, all);
+      all.fault = read(valid_utf8(line) ? object_or_null(line) : nlohmann::json(), all);
       if (!all.fault.empty()) waiting_.push_back(std::move(all));
     }
     const std::size_t set = record.set;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/data/text_file.h"
 
 namespace heed {
@@ -36,7 +37,8 @@ std::vector<std::vector<GoldBox>> read_gold_boxes(const std::string& file) {
   for (std::string line; lines.next(line);) {
     try {
       all.emplace_back();
-      for (const BoxJson& item : BoxJson::parse(line).at("boxes")) all.back().push_back(box_in(item));
+      const BoxJson line_of_boxes = parse_json<BoxJson>(line, "the line");
+      for (const BoxJson& item : line_of_boxes.at("boxes")) all.back().push_back(box_in(item));
     } catch (const std::exception& error) {
       fail("{}, line {}: it has no boxes of words: {}", file, lines.number(), error.what());
     }

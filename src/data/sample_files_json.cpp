@@ -56,11 +56,7 @@ class JsonLines final : public SampleFormat {
                    std::vector<std::string>& choices) const {
     if (!valid_utf8(line)) return SampleReport::kNotUtf8;
     if (nests_too_deep(line)) return fmt::format("left out, nested deeper than {}", kDeepestJson);
-    Json object;
-    try {
-      object = parse_json(line, "");
-    } catch (const Error&) {
-    }
+    const Json object = object_or_null(line);
     if (!object.is_object()) return "left out, not a JSON object";
     for (const SampleColumn& column : columns_) {
       auto field = object.find(column.name);

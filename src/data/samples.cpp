@@ -126,9 +126,9 @@ class Samples::Reader {
       if (!record.surplus) read_links(record.set);
       given_.place = std::move(record.place);
       if (record.fault.empty()) record.fault = read_sample(record, sample);
+      if (report_.read % kLookedAtTogether == 0) check();
       if (record.fault.empty()) return true;
       report_.add(record.fault, given_.place.text() + record.detail);
-      if (report_.read % kLookedAtTogether == 0) check();
     }
     if (links_file_) {
       open_links(files_.alignments.size() - 1);

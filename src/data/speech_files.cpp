@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heed/base/error.h"
+#include "heed/base/json-inl.h"
 #include "heed/data/sample_files.h"
 #include "heed/data/sound_files.h"
 #include "heed/data/sound_matrices.h"
@@ -204,7 +205,7 @@ class NemoLines final : public SampleFormat {
     std::string line;
     if (!lines.next(line)) return false;
     record.place = {lines.name(), lines.number()};
-    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+    const nlohmann::json object = object_or_null(line);
     if (!object.is_object()) {
       record.fault = kNotJson;
       return true;

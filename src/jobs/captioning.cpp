@@ -1,6 +1,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "heed/base/json-inl.h"
 #include "heed/data/caption_files.h"
 #include "heed/data/corpora/scenes.h"
 #include "heed/jobs/job.h"
@@ -39,7 +40,7 @@ std::string coco_results(std::span<const std::string> outputs, std::span<const S
     const auto known = ids.find(path.filename().string());
     nlohmann::ordered_json id = path.filename().string();
     if (known != ids.end())
-      id = nlohmann::ordered_json::parse(known->second);
+      id = parse_json<nlohmann::ordered_json>(known->second, "image id");
     else if (!digits.empty() && digits.size() < 19)
       id = std::stoll(digits);
     all.push_back({{"image_id", std::move(id)}, {"caption", outputs[i]}});

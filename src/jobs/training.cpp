@@ -194,21 +194,20 @@ std::vector<std::string> all_files(const Training& training) {
   return files;
 }
 
-// The data must be what the training began with.
-void check_data(const ModelFolder& folder, const Training& training, ChangedData changed, const Say& say) {
+// The data must be what the training began with. Gives what data.json says of them.
+std::string checked_data(const ModelFolder& folder, const Training& training, ChangedData changed, const Say& say) {
   const std::filesystem::path file = folder.path() / kDataFile;
   const TrainingData now(training);
-  std::string known;
   if (std::filesystem::exists(file)) {
-    known = read_file(file, kLargestJsonFile);
-    const TrainingData::Difference difference = now.since(TrainingData::from_json(known, file.string()));
+    const TrainingData::Difference difference =
+        now.since(TrainingData::from_json(read_file(file, kLargestJsonFile), file.string()));
     for (const std::string& doubt : difference.doubts) say(doubt);
     require(difference.changes.empty() || changed == ChangedData::accepted,
             "{}: its data changed since the training was stopped: {}; --accept-changed-data goes on with it",
             folder.path().string(), fmt::join(difference.changes, "; "));
     for (const std::string& change : difference.changes) say("going on with changed data: " + change);
   }
-  if (std::string written = now.json(); written != known) folder.save_text(kDataFile, written);
+  return now.json();
 }
 
 // A model is replaced only on request, and one that is being trained not even then.
@@ -340,12 +339,13 @@ TrainedModel resume_training(const Training& training, const Say& say, ChangedDa
   say_how_it_is_locked(lock, folder.path(), say);
   folder.remove_partial_files();
   const SpooledFiles spooled(all_files(training));
-  check_data(folder, training, changed, say);
+  const std::string data = checked_data(folder, training, changed, say);
   Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
   const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);
   kept.end_progress();
   say_what_was_found(task, say);
+  folder.save_text(kDataFile, data);
   return run(folder, bundle, training, task, kept, say);
 }
 

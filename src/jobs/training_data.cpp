@@ -1,6 +1,7 @@
 #include "heed/jobs/training_data.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "heed/base/json-inl.h"
@@ -23,7 +24,9 @@ TrainingData::TrainingData(const Training& training) {
   const bool whole = training.digest == "full";
   for (const Training::FilesOfOption& each : training.files())
     for (const std::string& name : each.files) {
-      const std::string path = path_of(name);
+      std::string path = path_of(name);
+      // "captions.json#train" is a part of a file.
+      if (std::error_code ignored; !std::filesystem::exists(path, ignored)) path = name.substr(0, name.rfind('#'));
       files_.push_back({each.option, name, path, state_of_file(path, whole)});
     }
 }

@@ -7,16 +7,16 @@
 #include <set>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/base/json-inl.h"
 #include "heed/metrics/rouge.h"
 #include "heed/search/minimum_error.h"
 
 namespace heed {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 16;
+constexpr const char* kExtractive = "extractive.json";
 
-std::filesystem::path file_of(const ModelFolder& folder) { return folder.path() / "extractive.json"; }
+std::filesystem::path file_of(const ModelFolder& folder) { return folder.path() / kExtractive; }
 
 double quality_of(const std::string& summary, std::span<const std::string> references) {
   double sum = 0;
@@ -81,7 +81,7 @@ Tuned tune_extractive(const std::filesystem::path& folder, std::span<const Sampl
 void write_extractive(const ModelFolder& folder, const ExtractiveValues& weights) {
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < weights.size(); ++k) json[ExtractiveFeatures::kNames[k]] = weights[k];
-  write_file(file_of(folder), json.dump(2) + "\n");
+  folder.save_text(kExtractive, json.dump(2) + "\n");
 }
 
 ExtractiveValues read_extractive(const ModelFolder& folder) {
@@ -89,7 +89,7 @@ ExtractiveValues read_extractive(const ModelFolder& folder) {
   ExtractiveValues weights{};
   if (!std::filesystem::exists(file_of(folder), ignored)) return weights;
   const std::string file = file_of(folder).string();
-  const auto json = nlohmann::json::parse(read_file(file, kLargestFile), nullptr, false);
+  const auto json = read_json_file(file);
   require(json.is_object(), "{}: it is damaged: no JSON object", file);
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const auto value = json.find(ExtractiveFeatures::kNames[k]);

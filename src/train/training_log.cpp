@@ -16,16 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A line as an object; null of one that is none, because a kill cut it off or a lost machine left it behind.
-Json object_of(const std::string& line) {
-  try {
-    Json json = parse_json<Json>(line, "");
-    return json.is_object() ? json : Json();
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 std::string place(const std::filesystem::path& file, Index line) { return fmt::format("{}:{}", file.string(), line); }
 
 // Rewrites the file with the whole lines up to the step. A last line without an end was cut off by a kill.
@@ -35,7 +25,7 @@ void drop_lines_after(const std::filesystem::path& file, Index step) {
   Index number = 0;
   for (std::string line; std::getline(lines, line) && !lines.eof();) {
     ++number;
-    const Json json = object_of(line);
+    const Json json = object_or_null<Json>(line);  // a line that a kill cut off is none
     if (json.is_object() && whole_field(json, "step", 0, place(file, number)) <= step) kept.write(line + "\n");
   }
   kept.commit();
@@ -120,7 +110,7 @@ TrainingHistory read_training_log(const std::filesystem::path& file) {
   Index number = 0;
   std::istringstream lines(read_file(file));
   for (std::string line; std::getline(lines, line);) {
-    const Json json = object_of(line);
+    const Json json = object_or_null<Json>(line);
     const std::string here = place(file, ++number);
     if (!json.is_object()) continue;
     const auto whole = [&](const char* name) { return whole_field(json, name, 0, here); };

@@ -71,7 +71,7 @@ TEST_F(CaptionFiles, CocosCaptionsFindTheirImages) {
   EXPECT_EQ(read(file), (List{"a.jpg: one / two", ":  [left out, not an image with captions]",
                               "image 9:  [left out, a caption of an image that is not listed]"}));
   EXPECT_EQ(message_of([&] { read(write("x.json", "[1"), "coco"); }),
-            (folder_.path() / "x.json").string() + ": it is not JSON");
+            (folder_.path() / "x.json").string() + ": it is not valid JSON at byte 3");
   EXPECT_EQ(message_of([&] { read(write("x.json", "{}"), "coco"); }),
             (folder_.path() / "x.json").string() + ": it has no list images");
 }

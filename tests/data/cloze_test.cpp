@@ -50,7 +50,7 @@ class ClozeFiles : public testing::Test {
   }
   // Every sample as document, question, answer and choices; what was left out is in the report.
   std::vector<Texts> read(const std::string& path, const std::string& format = "") {
-    Samples samples({.files = {path}, .format = format}, kColumns);
+    Samples samples({.files = {path}, .format = format, .allow_bad_lines = true}, kColumns);
     std::vector<Texts> found;
     for (Sample sample; samples.next(sample);) {
       Texts& texts = found.emplace_back(Texts{sample.inputs[0].text, sample.inputs[1].text, sample.outputs[0]});

@@ -49,6 +49,7 @@ TEST(EnormousConfig, CostsNoMemory) {
   for (const System& system : systems()) {
     const std::filesystem::path folder = make_tiny_folder(temporary.path() / system.name, tiny_of(system));
     const std::filesystem::path file = folder / "config.json";
+    std::filesystem::remove(folder / "digests.json");  // which would notice it
     const Json good = Json::parse(read_file(file, kFileLimit));
     for (const auto& [name, value] : good["config"].items()) {
       if (!value.is_number_integer()) continue;

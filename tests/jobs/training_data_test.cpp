@@ -43,6 +43,7 @@ class TrainingDataTest : public testing::Test {
 TEST_F(TrainingDataTest, WhatIsTheSameMayHaveAnotherName) {
   EXPECT_EQ(changes(training(source_)), Lines{});
   EXPECT_EQ(changes(training(write("moved.en", "a\nb\n"))), Lines{});
+  EXPECT_EQ(changes(training(source_ + "#train")), Lines{});  // a part of it
 }
 
 TEST_F(TrainingDataTest, WhatChangedIsNamed) {

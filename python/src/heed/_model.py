@@ -241,12 +241,13 @@ def load(folder, *, threads=0):
     return Model(folder, threads=threads)
 
 
-def train(*, resume=False, force=False, progress=True, **options):
+def train(*, resume=False, force=False, accept_changed_data=False, progress=True, **options):
     """Trains a model into the folder `output` and gives it, loaded.
 
     Options are those of `heed train`, with _ for -: model, data, valid, output, steps, and the model's own; files may be
-    lists. `resume` goes on where the folder stands, `force` replaces a model. The progress bar goes to the standard
-    error; progress=False leaves out what is told before and after. Ctrl-C saves everything and raises KeyboardInterrupt.
+    lists. `resume` goes on where the folder stands, with the data that it began with unless `accept_changed_data`;
+    `force` replaces a model. The progress bar goes to the standard error; progress=False leaves out what is told before
+    and after. Ctrl-C saves everything and raises KeyboardInterrupt.
     """
     given = []
     for name, value in options.items():
@@ -262,7 +263,7 @@ def train(*, resume=False, force=False, progress=True, **options):
         if progress:
             print(line, file=sys.stderr, flush=True)
 
-    result = _core.train(given, resume, force, say)
+    result = _core.train(given, resume, force, accept_changed_data, say)
     if result["signal"]:
         raise KeyboardInterrupt(f"the training was stopped after step {result['steps']}; resume=True goes on")
     return load(result["folder"])
