@@ -16,6 +16,8 @@
 #include "heed/data/corpora/labelled_corpus.h"
 #include "heed/data/corpora/reviews.h"
 #include "heed/data/corpora/scenes.h"
+#include "heed/data/corpora/speech_corpus.h"
+#include "heed/data/corpora/speech_programs.h"
 #include "heed/data/corpora/stories.h"
 
 namespace heed::cli {
@@ -126,6 +128,65 @@ void make_scenes(const CorpusCommand& options) {
              "test.boxes.jsonl says where the things are");
 }
 
+struct SpeechCommand : CorpusCommand {
+  SpeechCorpusOptions speech;
+};
+
+void make_speech(SpeechCommand& options) {
+  SpeechCorpusOptions& speech = options.speech;
+  speech.folder = options.corpus.folder, speech.seed = options.corpus.seed, speech.force = options.corpus.force;
+  speech.valid = options.corpus.valid, speech.test = options.corpus.test;
+  SpeechCorpusCounts counts;
+  {
+    Progress progress({"Speaking", speech.utterances, "utterances"});
+    speech.progress = [&progress] { progress.advance(); };
+    counts = write_speech_corpus(speech);
+  }
+  fmt::print("{} utterances for training, {} for validation, {} for the test; {:.1f} minutes of sound\n", counts.train,
+             counts.valid, counts.test, counts.seconds / 60);
+  fmt::print("Written to {0}.tsv (words) and {0}.phonemes.tsv, and valid and test beside them{1}\n",
+             (speech.folder / "train").string(), counts.timed ? "; .ctm files say when each was said" : "");
+}
+
+// Speech of our own synthesiser or of a program.
+void add_speech(CLI::App& command) {
+  const auto options = std::make_shared<SpeechCommand>();
+  SpeechCorpusOptions& speech = options->speech;
+  options->corpus.valid = speech.valid, options->corpus.test = speech.test;
+  CLI::App* const speech_command =
+      command.add_subcommand("speech", "Spoken words with their phonemes and the exact times of both; needs no files");
+  add_common(*speech_command, options);
+  speech_command->add_option("--utterances", speech.utterances, "Number of utterances in all parts together")
+      ->capture_default_str();
+  speech_command
+      ->add_option("--engine", speech.engine,
+                   fmt::format("Who speaks: own (a synthesiser in this program), or a program that is installed: {}",
+                               fmt::join(speech_programs(), ", ")))
+      ->capture_default_str();
+  speech_command->add_option("--speakers", speech.voices, "Voices of own; one in five speaks in the test alone")
+      ->capture_default_str();
+  speech_command->add_option("--shortest", speech.shortest, "Words of own in the shortest utterance")
+      ->capture_default_str();
+  speech_command->add_option("--longest", speech.longest, "Words of own in the longest utterance")
+      ->capture_default_str();
+  speech_command->add_option("--text", speech.text,
+                             "Sentences for a program, one per line (default: those of heed corpus grammar)");
+  speech_command
+      ->add_option("--voices", speech.training_voices,
+                   "A program's voices for training and validation, such as slt,rms (default: usual ones)")
+      ->delimiter(',');
+  speech_command->add_option("--test-voices", speech.test_voices, "A program's voices for the test")->delimiter(',');
+  speech_command->footer(
+      "Lines are path<TAB>words, and path<TAB>phonemes in train.phonemes.tsv, valid.phonemes.tsv and\n"
+      "test.phonemes.tsv. CTM files beside them hold the gold times: of words and phonemes of own, of phonemes\n"
+      "of flite, of none of espeak-ng.\n\n"
+      "Examples:\n"
+      "  heed corpus speech data/speech\n"
+      "  heed corpus speech data/flite --engine flite --utterances 5000 --text sentences.txt\n"
+      "  heed corpus speech data/espeak --engine espeak-ng --voices en-us,en-gb --test-voices en-us+f3");
+  speech_command->callback([options] { make_speech(*options); });
+}
+
 void make_gettext(CorpusCommand& options) {
   if (options.paths.empty()) options.paths = {"/usr/share/locale"};
   options.corpus.target = options.language;
@@ -213,6 +274,7 @@ void add_corpus(CLI::App& app) {
       "  heed corpus reviews data/reviews\n"
       "  heed corpus inference data/inference\n"
       "  heed corpus scenes data/scenes\n"
+      "  heed corpus speech data/speech\n"
       "  heed corpus gettext data/de --language de\n"
       "  heed corpus debian data/debian --language fr\n"
       "More about one:  heed corpus grammar --help");
@@ -309,6 +371,7 @@ void add_corpus(CLI::App& app) {
   });
 
   add_cloze(*command);
+  add_speech(*command);
 
   const auto gettext = std::make_shared<CorpusCommand>();
   gettext->language = "de";

@@ -8,10 +8,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/data/archive.h"
 #include "heed/data/sound_matrices.h"
 
 namespace heed {
@@ -156,6 +158,16 @@ std::string_view view_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+// Of a file of any length only what is needed is read.
+std::string read_part(const SoundPart& part) {
+  const auto cut = [&part](std::string_view bytes) {
+    OpenSound sound(bytes, part.file);
+    return wav_bytes(sound.read(part.begin, part.end), static_cast<Index>(sound.rate()));
+  };
+  if (!std::filesystem::exists(part.file)) return cut(read_file_or_member(part.file, kLargestSoundFile));
+  return cut(view_of(MappedFile(part.file)));
+}
+
 // A time of a fragment: empty, or all of the text is a number of seconds.
 bool parse_time(std::string_view text, std::optional<double>& time) {
   if (text.empty()) return true;
@@ -192,13 +204,9 @@ std::string part_name(const SoundPart& part) {
 }
 
 std::string read_sound(const std::string& name) {
-  if (const std::optional<SoundPart> part = sound_part(name)) {
-    const MappedFile file(part->file);
-    OpenSound sound(view_of(file), part->file);
-    return wav_bytes(sound.read(part->begin, part->end), static_cast<Index>(sound.rate()));
-  }
+  if (const std::optional<SoundPart> part = sound_part(name)) return read_part(*part);
   if (const std::optional<ArchivePlace> place = archive_place(name)) return read_archived(*place);
-  return read_file(name, kLargestSoundFile);
+  return read_file_or_member(name, kLargestSoundFile);
 }
 
 Value decode_sound(std::string_view bytes, const std::string& name) {

@@ -31,8 +31,8 @@ std::optional<SoundPart> sound_part(const std::string& name);
 // The name of that part.
 std::string part_name(const SoundPart& part);
 
-// The bytes of a sound by its name: a file, a part of one (as WAV of 16 bits), or a matrix in a Kaldi archive by its
-// offset ("feats.ark:1042").
+// The bytes of a sound by its name: a file (also in a tar, archive.h), a part of one (as WAV of 16 bits), or a matrix
+// in a Kaldi archive by its offset ("feats.ark:1042").
 std::string read_sound(const std::string& name);
 
 // Any number of channels becomes one, their mean: numbers [samples, 1] in -1..1 at the rate of the file; of ready-made

@@ -83,10 +83,28 @@ void cut_tokens(std::string_view text, const UseWord& use) {
   give(begin, at);
 }
 
+void cut_letters(std::string_view text, const UseWord& use) {
+  std::size_t before = 0;  // where the word before ends
+  for (const std::string_view word : words_of_line(text)) {
+    if (before > 0) use(kLetterBlank, before, before);
+    for (const Character& letter : Characters(word)) {
+      const auto begin = static_cast<std::size_t>(letter.bytes.data() - text.data());
+      use(letter.bytes, begin, before = begin + letter.bytes.size());
+    }
+  }
+}
+
 }  // namespace
+
+WordCutting cutting_of(std::string_view file_name) {
+  return file_name.ends_with(".tokens.txt")    ? WordCutting::tokens
+         : file_name.ends_with(".letters.txt") ? WordCutting::letters
+                                               : WordCutting::white_space;
+}
 
 void cut_words(WordCutting cutting, std::string_view text, const UseWord& use) {
   if (cutting == WordCutting::tokens) return cut_tokens(text, use);
+  if (cutting == WordCutting::letters) return cut_letters(text, use);
   for (const std::string_view word : words_of_line(text)) {
     const auto begin = static_cast<std::size_t>(word.data() - text.data());
     use(word, begin, begin + word.size());

@@ -64,13 +64,14 @@ class WholeWords : public Vocabulary {
   // Of a word as it is looked up.
   virtual std::int32_t id_of(std::string_view word) const = 0;
 
- private:
+ protected:
   static Index length(std::string_view text) { return static_cast<Index>(count_characters(text)); }
 
+ private:
   WordCutting cutting_;
 };
 
-class Words final : public WholeWords {
+class Words : public WholeWords {
  public:
   // The symbols first. `name` stands in errors.
   Words(std::vector<std::string> words, const std::string& name, WordCutting cutting)
@@ -90,7 +91,8 @@ class Words final : public WholeWords {
   }
   Index size() const override { return static_cast<Index>(words_.size()); }
   std::string file_name(std::string_view side) const override {
-    return std::string(side) + (cutting() == WordCutting::tokens ? ".tokens.txt" : ".vocab.txt");
+    static constexpr std::array<std::string_view, 3> kEndings{".vocab.txt", ".tokens.txt", ".letters.txt"};
+    return std::string(side).append(kEndings[static_cast<std::size_t>(cutting())]);
   }
   std::string serialized() const override {
     std::string text;
@@ -133,6 +135,51 @@ class ExtendedWords final : public WholeWords {
   std::vector<More> more_;  // few
 };
 
+// Letters, of which a blank is one: nothing stands between them.
+class Letters final : public Words {
+ public:
+  Letters(std::vector<std::string> letters, const std::string& name)
+      : Words(std::move(letters), name, WordCutting::letters) {}
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    std::string text;
+    for (const std::int32_t id : ids)
+      if (id != kBegin && id != kEnd) text += is_blank(id) ? " " : piece(id);
+    return text;
+  }
+  std::vector<TextPlace> decoded_places(std::span<const std::int32_t> ids) const override {
+    std::vector<TextPlace> places;
+    Index at = 0;
+    for (const std::int32_t id : ids) {
+      const bool empty = id == kBegin || id == kEnd || is_blank(id);
+      const Index end = at + (empty ? 0 : length(piece(id)));
+      places.push_back({at, end});
+      at = is_blank(id) ? at + 1 : end;
+    }
+    return places;
+  }
+  // A blank belongs to the word before it.
+  std::vector<Index> word_of(std::span<const std::int32_t> ids) const override {
+    std::vector<Index> words(ids.size());
+    Index word = -1;
+    bool inside = false;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const bool symbol = ids[i] == kBegin || ids[i] == kEnd;
+      if (symbol || !inside) ++word;
+      words[i] = word;
+      inside = !symbol && !is_blank(ids[i]);
+    }
+    return words;
+  }
+
+ private:
+  bool is_blank(std::int32_t id) const { return piece(id) == kLetterBlank; }
+};
+
+std::shared_ptr<const Vocabulary> made(std::vector<std::string> words, const std::string& name, WordCutting cutting) {
+  if (cutting == WordCutting::letters) return std::make_shared<Letters>(std::move(words), name);
+  return std::make_shared<Words>(std::move(words), name, cutting);
+}
+
 }  // namespace
 
 std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options) {
@@ -159,13 +206,14 @@ std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const Wo
   const std::unordered_set<std::string> known(words.begin(), words.end());
   for (const std::string& word : options.more)
     if (known.count(word) == 0) words.push_back(word);
-  return std::make_shared<Words>(std::move(words), "[words]", options.cutting);
+  return made(std::move(words), "[words]", options.cutting);
 }
 
 std::shared_ptr<const Vocabulary> extended_by(const std::shared_ptr<const Vocabulary>& vocabulary,
                                               std::string_view text) {
   auto words = std::dynamic_pointer_cast<const Words>(vocabulary);
-  return words ? std::make_shared<const ExtendedWords>(std::move(words), text) : nullptr;
+  const bool fits = words && words->cutting() != WordCutting::letters;  // of which a text lacks hardly any
+  return fits ? std::make_shared<const ExtendedWords>(std::move(words), text) : nullptr;
 }
 
 std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::string& name, WordCutting cutting) {
@@ -183,7 +231,7 @@ std::shared_ptr<const Vocabulary> words_from(std::string_view text, const std::s
   }
   require(words.size() >= kSymbols.size() && std::equal(kSymbols.begin(), kSymbols.end(), words.begin()),
           "{}: the first lines are not <unk>, <s> and </s>, so it is no vocabulary of words", name);
-  return std::make_shared<Words>(std::move(words), name, cutting);
+  return made(std::move(words), name, cutting);
 }
 
 }  // namespace heed

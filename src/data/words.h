@@ -19,7 +19,7 @@ struct WordOptions {
 };
 
 // The most frequent words of all texts, in the order of their frequency, equal ones in that of their bytes. What cuts
-// texts into tokens is kept in a file that ends with .tokens.txt.
+// texts into tokens or letters is kept in a file that ends with .tokens.txt or .letters.txt.
 std::shared_ptr<const Vocabulary> train_words(const TrainingText& text, const WordOptions& options);
 
 // `vocabulary` with the words of `text` that it lacks behind its own, in the order in which they come and as they are

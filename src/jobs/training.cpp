@@ -29,10 +29,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kDataFile = "data.json";
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, const TrainingText& text) {
-  if (training.vocabulary == "words" || training.vocabulary == "tokens") {
+  if (training.vocabulary == "words" || training.vocabulary == "tokens" || training.vocabulary == "letters") {
     WordOptions options;
     options.size = training.vocabulary_size;
-    options.cutting = training.vocabulary == "tokens" ? WordCutting::tokens : WordCutting::white_space;
+    options.cutting = cutting_of("." + training.vocabulary + ".txt");
     if (!training.vectors.empty() && training.vectors_words == "all")
       options.more = words_with_vectors(training.vectors);
     return train_words(text, options);

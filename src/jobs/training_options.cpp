@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"};
-const std::vector<std::string> kVocabularies{"unigram", "bpe", "words", "tokens"};
+const std::vector<std::string> kVocabularies{"unigram", "bpe", "words", "tokens", "letters"};
 const std::vector<std::string> kLosses{"cross-entropy", "perplexity"};  // of every job
 
 // Options of Marian that name all sides at once: the option of each side is its name between these two.
@@ -175,8 +175,8 @@ void Training::visit(Fields& field) {
       field((side.side->name + "-vocabulary").c_str(), side.vocabulary,
             "vocabulary file (.spm or .txt) instead of a learnt one");
   field("vocabulary", vocabulary,
-        "kind of the learnt vocabularies: unigram, bpe (subwords), words (between blanks) or tokens (lower case, "
-        "punctuation apart)");
+        "kind of the learnt vocabularies: unigram, bpe (subwords), words (between blanks), tokens (lower case, "
+        "punctuation apart) or letters");
   field("vocabulary-size", vocabulary_size, "entries of each learnt vocabulary");
   field("joint-vocabulary", joint_vocabulary, "one vocabulary for all texts");
   field("vectors", vectors, "file of word vectors to begin with (GloVe or word2vec; text or binary; packed or not)");

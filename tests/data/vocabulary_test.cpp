@@ -115,6 +115,24 @@ TEST_F(VocabularyTest, PlacesOfWordsCountCharacters) {
   EXPECT_EQ(words->decoded_places(ids), (std::vector<TextPlace>{{0, 0}, {0, 5}, {6, 11}, {12, 13}, {13, 13}}));
 }
 
+TEST_F(VocabularyTest, LettersHaveAVisibleBlank) {
+  const auto letters = train_words({{write("a", "go on\n größe\n")}}, {.cutting = WordCutting::letters});
+  EXPECT_EQ(letters->serialized(), "<unk>\n<s>\n</s>\no\ng\ne\nn\nr\nß\nö\n▁\n");
+  EXPECT_EQ(letters->file_name("output"), "output.letters.txt");
+  const std::vector<std::int32_t> ids = letters->encode("  gr  öx ");
+  ASSERT_EQ(ids.size(), 5U);
+  EXPECT_EQ(letters->piece(ids[2]), "▁");
+  EXPECT_EQ(ids[4], kUnknown);
+  EXPECT_EQ(letters->decode(ids), "gr ö<unk>");
+  EXPECT_EQ(letters->places("  gr  öx "), (std::vector<TextPlace>{{2, 3}, {3, 4}, {4, 4}, {6, 7}, {7, 8}}));
+  const std::vector<std::int32_t> whole{kBegin, ids[0], ids[1], ids[2], ids[3], kEnd};
+  EXPECT_EQ(letters->decoded_places(whole), (std::vector<TextPlace>{{0, 0}, {0, 1}, {1, 2}, {2, 2}, {3, 4}, {4, 4}}));
+  EXPECT_EQ(letters->word_of(whole), (std::vector<Index>{0, 1, 1, 1, 2, 3}));
+  const auto loaded = load_vocabulary(write(letters->file_name("output"), letters->serialized()));
+  EXPECT_EQ(loaded->encode("  gr  öx "), ids);
+  EXPECT_EQ(loaded->decode(ids), letters->decode(ids));
+}
+
 class SubwordsTest : public VocabularyTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(SubwordsTest, RoundTripThroughPiecesAndFile) {
