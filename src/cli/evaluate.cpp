@@ -22,7 +22,7 @@ namespace {
 struct EvaluateOptions {
   TextEvaluationOptions texts;
   SampleFlags samples;
-  std::string figure, tokens = "13a", smoothing = "exp", confusion, results;
+  std::string figure, tokens = "13a", smoothing = "exp", confusion, results, eraser, rationales;
   bool json = false, count_unknown = false, trust = false;
   Index trusted = 200;
 };
@@ -40,12 +40,13 @@ void evaluate_data(const EvaluateOptions& options) {
   const SampleEvaluation evaluation =
       evaluate_samples({.models = texts.models,
                         .files = [&options](const Job& job) { return options.samples.files(job); },
-                        .gold = texts.gold,
+                        .gold = options.eraser.empty() ? texts.gold : options.eraser,
                         .unknown_labels = options.count_unknown ? UnknownLabels::count : UnknownLabels::refuse,
                         .draws = texts.draws,
                         .confusion = !options.confusion.empty(),
                         .significance = texts.significance,
                         .results = !options.results.empty(),
+                        .annotations = options.eraser,
                         .trust = options.trust ? std::optional(options.trusted) : std::nullopt,
                         .run = texts.run,
                         .threads = texts.threads},
@@ -58,11 +59,28 @@ void evaluate_data(const EvaluateOptions& options) {
       warn(fmt::format("{}: no font of this system has {}; there are boxes in their place", options.confusion,
                        displayed(missing)));
   }
+  if (!options.rationales.empty())
+    write_output(options.rationales, eraser_lines(evaluation.models.front().rationales->predictions));
+  if (is_standard_output(options.rationales)) return;
   fmt::print("{}", options.json ? evaluation.json() : evaluation.text());
+}
+
+// ERASER's annotations are the samples, and say what decides.
+void take_annotations(EvaluateOptions& options) {
+  require(options.rationales.empty() || !options.eraser.empty(),
+          "[evaluate] --rationales are of the annotations that --eraser names");
+  if (options.eraser.empty()) return;
+  require(!options.samples.given() && options.texts.gold.empty(),
+          "[evaluate] --eraser takes the place of --data and --gold");
+  require(options.rationales.empty() || options.texts.models.size() == 1,
+          "[evaluate] --rationales are of one model, not {}", options.texts.models.size());
+  options.samples.data = options.eraser;
+  options.samples.format = "eraser";
 }
 
 void run(EvaluateOptions options) {
   limit_threads(options.texts.threads);
+  take_annotations(options);
   if (options.samples.given()) return evaluate_data(options);
   require(options.confusion.empty(), "[evaluate] --confusion is about labels, which are in --data");
   require(!options.trust, "[evaluate] --trust is about a model that looks at samples: give --model and --data");
@@ -150,6 +168,11 @@ void add_evaluate(CLI::App& app) {
       "JSON)");
   command->add_option("--confusion", options->confusion,
                       "Draw which labels of --data are taken for which into this file (.svg or .png)");
+  command->add_option("--eraser", options->eraser,
+                      "ERASER's annotations to run --model on instead of --data, with docs.jsonl or docs beside them: "
+                      "compares what the model looks at with what people say");
+  command->add_option("--rationales", options->rationales,
+                      "Write what decided, as ERASER's predictions, into this file ('-': standard output)");
   command->add_flag("--trust", options->trust,
                     "Measure whether the weights of --model are the reason for what it gives, beside random weights");
   command->add_option("--trust-samples", options->trusted, "Samples of --trust, evenly spread (0: all)")
@@ -170,6 +193,7 @@ void add_evaluate(CLI::App& app) {
       "  heed evaluate --model my-model --data test.tsv\n"
       "  heed evaluate --model my-classifier --data test.tsv --confusion confusion.svg\n"
       "  heed evaluate --model my-classifier --data test.tsv --trust\n"
+      "  heed evaluate --model my-classifier --eraser movies/test.jsonl --rationales predictions.jsonl\n"
       "  heed evaluate --reference test.de output.de\n"
       "  heed evaluate -r test.de rnn.de transformer.de --significance\n"
       "  heed evaluate -r summaries.txt output.txt --metrics rouge1,rouge2,rougeL --stem\n"

@@ -149,6 +149,13 @@ std::vector<std::string> field_names(const OrderedJson& object) {
 
 }  // namespace
 
+std::string eraser_docid(const EraserAnnotation& annotation, std::size_t text) {
+  if (text < annotation.docids.size()) return annotation.docids[text];
+  for (const std::vector<EraserEvidence>& group : annotation.evidences)
+    if (!group.empty()) return group.front().docid;
+  return annotation.annotation_id;
+}
+
 std::vector<EraserAnnotation> read_eraser_annotations(const std::string& file) {
   std::vector<EraserAnnotation> annotations;
   for (ObjectLines lines(file); lines.next();) {

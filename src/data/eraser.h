@@ -32,6 +32,9 @@ struct EraserAnnotation {
   bool operator==(const EraserAnnotation&) const = default;
 };
 
+// The document that is the annotation's first, second ... text.
+std::string eraser_docid(const EraserAnnotation& annotation, std::size_t text = 0);
+
 // Lines of a file, plain or packed. A line that is no annotation is an Error with the file and the line.
 std::vector<EraserAnnotation> read_eraser_annotations(const std::string& file);
 // Lines as the benchmark reads them; a document inline is written as the field `document`, which it does not know.

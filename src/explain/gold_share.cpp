@@ -44,6 +44,19 @@ GoldShare& GoldShare::operator+=(const GoldShare& other) {
   return *this;
 }
 
+std::vector<double> weights_of_words(const Trace& trace) {
+  if (!trace.alignment || !is_text(trace.column_axis().kind)) return {};
+  const WordsOfTokens columns = words_of_tokens(trace.column_axis().text);
+  const Tensor weights = trace.alignment.contiguous();
+  const Index n = weights.size(0), m = weights.size(1);
+  std::vector<double> sums(static_cast<std::size_t>(columns.count), 0.0);
+  for (Index j = 0; j < m; ++j)
+    if (const Index word = columns.word[static_cast<std::size_t>(j)]; word >= 0)
+      for (Index i = 0; i < n; ++i)
+        sums[static_cast<std::size_t>(word)] += static_cast<double>(weights.data()[i * m + j]) / static_cast<double>(n);
+  return sums;
+}
+
 GoldShare gold_share(const Trace& trace, const AlignmentLinks& gold) {
   GoldShare result;
   if (!trace.alignment || gold.sure.empty() || !is_text(trace.column_axis().kind)) return result;

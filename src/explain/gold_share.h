@@ -18,6 +18,10 @@ struct GoldShare {
   GoldShare& operator+=(const GoldShare& other);
 };
 
+// The weight of each word between white space of the text that is looked at, over all rows of the alignment: [words].
+// None without an alignment, or where no text is looked at.
+std::vector<double> weights_of_words(const Trace& trace);
+
 // Of the alignment between texts whose words stand between white space. `gold` links a word that is looked at with the
 // word that looks, both from 0; of a label, or where there is but one row, with that. Words without links take no part.
 // Without an alignment there are no rows.

@@ -41,6 +41,8 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   if (job.report) model.report = job.report(outputs, test.samples);
   if (options.results) model.results = job.results(outputs, test.samples, options.files(job));
   if (job.gives_label()) model.labels = label_pairs(outputs, test.samples);
+  if (!options.annotations.empty())
+    model.rationales = find_rationales(runner, read_eraser_annotations(options.annotations), test.samples);
   if (options.trust) {
     ExplainOptions explained;
     explained.run.search = options.run.search;
@@ -102,6 +104,21 @@ nlohmann::ordered_json as_json(const SetTrust& trust) {
   return all;
 }
 
+nlohmann::ordered_json as_json(const Rationales& rationales) {
+  const auto scores = [](const PrecisionRecall& of) {
+    return nlohmann::ordered_json{{"precision", of.precision}, {"recall", of.recall}, {"f1", of.f1}};
+  };
+  const auto both = [&scores](const RationaleAgreement& of) {
+    return nlohmann::ordered_json{{"micro", scores(of.micro)}, {"macro", scores(of.macro)}};
+  };
+  return {{"share", rationales.share},
+          {"spans", both(rationales.spans)},
+          {"words", both(rationales.tokens)},
+          {"area", rationales.area},
+          {"comprehensiveness", rationales.comprehensiveness},
+          {"sufficiency", rationales.sufficiency}};
+}
+
 std::string intervals_of(const EvaluatedSamples& model) {
   std::string text;
   for (const EvaluatedSamples::Resampled& each : model.resampled)
@@ -155,7 +172,8 @@ std::string SampleEvaluation::text() const {
   if (!intervals.empty()) text += fmt::format("\nIn 95 % of {} draws of the samples:\n{}", draws, intervals);
   if (!tests.empty()) text += fmt::format("\nAgainst {}, by {} paired draws:\n{}", models[0].name, draws, tests);
   for (const EvaluatedSamples& model : models)
-    for (const std::string& part : {model.report, model.trust ? model.trust->text(draws) : ""})
+    for (const std::string& part :
+         {model.report, model.rationales ? model.rationales->text() : "", model.trust ? model.trust->text(draws) : ""})
       if (!part.empty()) text += fmt::format("\n{}{}", models.size() > 1 ? model.name + "\n" : "", part);
   return text;
 }
@@ -182,6 +200,7 @@ std::string SampleEvaluation::json() const {
                                {"f1", scores.f1},
                                {"support", scores.support}});
     }
+    if (model.rationales) one["rationales"] = as_json(*model.rationales);
     if (model.trust) one["trust"] = as_json(*model.trust);
     all.push_back(std::move(one));
   }

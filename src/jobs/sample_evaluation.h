@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/jobs/quality.h"
+#include "heed/jobs/rationales.h"
 #include "heed/jobs/set_trust.h"
 #include "heed/metrics/bootstrap.h"
 #include "heed/metrics/classification.h"
@@ -21,6 +22,7 @@ struct SampleEvaluationOptions {
   bool confusion = false;           // it will be drawn: the only model gives labels
   bool significance = false;        // each model is tested against the first
   bool results = false;             // the outputs of the only model are wanted as Job::results writes them
+  std::string annotations = {};     // ERASER's, which the samples are: what decides is compared with what people say
   std::optional<Index> trust = {};  // of so many samples (0: all) it is measured whether the weights are the reason
   RunOptions run = {};
   int threads = 0;
@@ -37,11 +39,12 @@ struct EvaluatedSamples {
     std::optional<ScoreInterval> interval;         // unless no draws are wanted
     std::optional<PairedBootstrap> against_first;  // of all but the first
   };
-  std::vector<Resampled> resampled = {};  // metrics that have intervals
-  std::string report = {};                // of the job; may be empty
-  LabelPairs labels = {};                 // of a job that gives labels
-  std::string results = {};               // where they were asked for
-  std::optional<SetTrust> trust = {};     // where it was asked for
+  std::vector<Resampled> resampled = {};      // metrics that have intervals
+  std::string report = {};                    // of the job; may be empty
+  LabelPairs labels = {};                     // of a job that gives labels
+  std::string results = {};                   // where they were asked for
+  std::optional<Rationales> rationales = {};  // where there are annotations
+  std::optional<SetTrust> trust = {};         // where it was asked for
 };
 
 struct SampleEvaluation {

@@ -11,6 +11,9 @@ const RocktaschelConfig& checked(const RocktaschelConfig& config) {
   check_common("rocktaschel", config, config.dropout);
   check_positive("rocktaschel", {{"hidden", config.hidden}});
   check_one_of("rocktaschel", "reading", config.reading, {"conditional", "attention", "word-by-word"});
+  check_one_of("rocktaschel", "memory", config.memory, {"states", "words"});
+  require(config.memory == "states" || (config.reading != "conditional" && !config.shared),
+          "[rocktaschel] memory words: they are looked at and read by no LSTM, which could be shared or conditional");
   require(config.inputs.size() == 2, "[rocktaschel] reads a premise and a hypothesis, not {} inputs",
           config.inputs.size());
   return config;
@@ -55,6 +58,7 @@ void RocktaschelConfig::visit(Fields& field) {
   text.visit(field);
   field("hidden", hidden, "width of the recurrent states");
   field("reading", reading, "conditional (no attention), attention (one look at the premise) or word-by-word");
+  field("memory", memory, "what is looked at: states of an LSTM, which the hypothesis is read after, or words alone");
   field("shared", shared, "one LSTM reads premise and hypothesis, so that equal words become like states");
   field("two-way", two_way, "the premise is read after the hypothesis too, with the same weights");
   field("dropout", dropout, "share of what the recurrent layers read, and of the pair's vector, dropped in training");
@@ -64,9 +68,9 @@ void RocktaschelConfig::visit(Fields& field) {
 Rocktaschel::Rocktaschel(const Scope& scope, const RocktaschelConfig& config)
     : config_(checked(config)),
       words_("rocktaschel", scope / "words", config, config.text),
-      input_(scope / "input", config.text.embedding, config.hidden),
-      premise_(scope / "premise", config.hidden, config.hidden),
-      hypothesis_(config.shared ? premise_ : LstmLayer(scope / "hypothesis", config.hidden, config.hidden)) {
+      input_(scope / "input", config.text.embedding, config.hidden) {
+  if (config.memory == "states") premise_ = LstmLayer(scope / "premise", config.hidden, config.hidden);
+  hypothesis_ = config.shared ? premise_ : LstmLayer(scope / "hypothesis", config.hidden, config.hidden);
   if (attends())
     attention_ = SourceAttention(scope / "attention", attention_options(config), config.hidden, config.hidden);
   combined_ = Linear(scope / "combined", (attends() ? 2 : 1) * config.hidden, config.hidden,
@@ -93,7 +97,9 @@ Rocktaschel::Read Rocktaschel::read(const Source& first, const Source& second, c
                                     const Var& gates) const {
   const Index batch = second.batch(), n = second.longest(), m = first.longest(), hidden = config_.hidden;
   const Ids first_lengths = lengths_without_end(first), second_lengths = second.lengths.contiguous();
-  const LstmResult before = premise_(encode(real_words(first), options.random), {}, {first_lengths});
+  const Var words = encode(real_words(first), options.random);
+  const LstmResult before =
+      config_.memory == "states" ? premise_(words, {}, {first_lengths}) : LstmResult{.outputs = words, .last = {}};
   const LstmResult after = hypothesis_(encode(behind_delimiter(real_words(second)), options.random),
                                        {Var(), before.last.cell}, {second_lengths});
   if (!attends()) return {combined_(after.last.hidden), {}};

@@ -17,13 +17,17 @@ namespace heed {
 //                  h* = tanh(W^p r_N + W^x h_N)
 //   two-way        the same with the roles exchanged and the same parameters; both h* are joined
 //   p = softmax(V h* + c)
+//   shared         LSTM_h is LSTM_p, so that equal words become like states
+//   memory words   Y are the premise's words x as they are, and h begins with nothing: whatever the label owes to the
+//                  premise, the attention brought it. (Ours: in the paper c_p can carry everything past the attention.)
 // Given vectors of words stay as they are; those of words without one are learned. Any other score, window and
 // normaliser may stand for the softmax. End symbols take no part unless there is nothing else.
 struct RocktaschelConfig final : Config {
   TextInputConfig text{.embedding = 300, .frozen = true};
   Index hidden = 100;
   std::string reading = "word-by-word";  // or conditional, attention
-  bool shared = false;                   // LSTM_h is LSTM_p
+  std::string memory = "states";         // or words
+  bool shared = false;
   bool two_way = false;
   double dropout = 0;  // of the words as the LSTMs read them, and of h*
   AttentionOptions attention = composed_of("word-by-word");

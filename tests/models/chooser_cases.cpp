@@ -22,6 +22,8 @@ const std::vector<ChooserVariant> kOptions{
     {{"rocktaschel", {{"reading", "attention"}}}, 2},
     {{"rocktaschel", {{"reading", "attention"}, {"two-way", "true"}}}, 2},
     {{"rocktaschel", {{"two-way", "true"}}}, 2},
+    {{"rocktaschel", {{"shared", "true"}, {"score", "dot"}}}, 2},
+    {{"rocktaschel", {{"memory", "words"}}}, 2},
     {{"rocktaschel", {{"frozen", "false"}, {"score", "scaled-dot"}}}, 2},
     {{"as-reader", {{"answer-from", "options"}}}, 2, true},
     {{"aoa", {{"answer-from", "options"}}}, 2, true},
