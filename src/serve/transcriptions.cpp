@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "heed/base/json-inl.h"
 #include "heed/data/transcripts.h"
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
@@ -151,10 +152,8 @@ class OpenAiReply final : public HttpReply {
   void header(const std::string& name, const std::string& value) override { reply_->header(name, value); }
   void send(HttpResponse response) override {
     if (response.status >= 400) {
-      const auto given = nlohmann::json::parse(response.body, nullptr, false);
-      const std::string message = given.is_object() && given.contains("error") && given["error"].is_string()
-                                      ? given["error"].get<std::string>()
-                                      : response.body;
+      // Every fault of this server has that member.
+      const auto message = parse_json(response.body, "[transcriptions]").at("error").get<std::string>();
       const OrderedJson error{{"message", message},
                               {"type", response.status < 500 ? "invalid_request_error" : "server_error"},
                               {"param", nullptr},
