@@ -48,7 +48,7 @@ TEST_F(RationalesTest, AnnotationsAreSamples) {
 
 TEST_F(RationalesTest, PredictionsHaveWhatTheBenchmarkReads) {
   Runner runner(std::make_shared<const Bundle>(
-                    make_tiny({.system = "han", .texts = {"a b c d e f g h\n"}, .labels = {"x", "y"}})),
+                    test::make_tiny({.system = "han", .texts = {"a b c d e f g h\n"}, .labels = {"x", "y"}})),
                 "han", 1, [](const std::string&) {});
   const std::vector<EraserAnnotation> annotations = read_eraser_annotations(file_);
   const TestSet test = read("eraser");
@@ -79,7 +79,9 @@ TEST_F(RationalesTest, PredictionsHaveWhatTheBenchmarkReads) {
   }
   const Result best = runner.run(std::span(&rest, 1)).front().front();
   for (const auto& [label, score] : first.without_rationale)
-    if (label == best.text) EXPECT_NEAR(score, best.score, 1e-6);
+    if (label == best.text) {
+      EXPECT_NEAR(score, best.score, 1e-6);
+    }
   EXPECT_EQ(first.thresholds.size(), 5u);
 
   const std::string lines = eraser_lines(found.predictions);
