@@ -21,9 +21,8 @@ fails 1 '0 texts make no corpus' corpus headlines none --texts 0
 text='on monday the baker Zzyx bought a small mill in Qqford .'
 "$heed" summarise m "$text" >output
 expect 'copying' 'Zzyx' 'Qqford'
-"$heed" summarise m "$text" --most-words 2 --json >output
-[ "$(python3 -c 'import json; print(len(json.load(open("output"))["outputs"][0]["text"].split()))')" -le 2 ] ||
-  fault 'more than two words are written'
+"$heed" summarise m "$text" --most-words 2 >output
+[ "$(wc -w <output)" -le 2 ] || fault 'more than two words are written'
 "$heed" summarise m "$text" --most-bytes 9 >output
 [ "$(wc -c <output)" -le 10 ] || fault 'more than nine bytes are written'
 "$heed" summarise m "$text" --least-words 12 --no-repeat-ngram 2 >output
