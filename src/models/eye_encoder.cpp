@@ -118,12 +118,11 @@ RegisterEncoder::RegisterEncoder(Encoder encoder) { encoder_registry().push_back
 EyeWeights read_eye_weights(const Encoder& encoder, std::size_t layers, const std::vector<NamedTensor>& tensors) {
   const EyeTensors file(encoder, tensors);
   if (file.contains(encoder.layers[0].name + ".bias")) {
-    EyeWeights weights = recall_eye_weights(encoder, layers, [&](const std::string& name, const Shape& shape) {
+    return recall_eye_weights(encoder, layers, [&](const std::string& name, const Shape& shape) {
       const bool unsaid = (name == "mean" || name == "deviation") && !file.contains(name);
       if (!unsaid) return file.at(name, shape);
       return three(name == "mean" ? encoder.folded_colours.mean : encoder.folded_colours.deviation);
     });
-    return weights;
   }
   EyeWeights weights{{}, encoder.colours};
   for (std::size_t i = 0; i < layers; ++i) {
