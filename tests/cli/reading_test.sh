@@ -23,7 +23,7 @@ fails 1 '--words: verbs is none of names, nouns and any' corpus cloze other book
   fault 'train: two formats at once'
 "$heed" train --model as-reader --data s/train.tsv --valid s/valid.tsv --embedding 16 --hidden 12 --learning-rate 0.02 \
   --steps 60 --validate-every 30u --threads 1 --shards 2 --output reader >output 2>&1
-expect 'train' 'as-reader with ' 'a vocabulary of' 'accuracy'
+expect 'train' 'as-reader with ' 'vocabularies of' 'accuracy'
 [ ! -e reader/answer.labels.txt ] || fault 'train: a reader has labels'
 
 line=$'linda took the lamp to the barn . oswen left the kite in the tower .\tyou should look for the lamp in the _ .'
