@@ -1,3 +1,4 @@
+#include "heed/data/corpora/speech_corpus.h"
 #include "heed/jobs/job.h"
 #include "heed/jobs/job_metrics.h"
 #include "heed/metrics/error_rate.h"
@@ -33,6 +34,20 @@ std::string error_report(std::span<const std::string> outputs, std::span<const S
   return text;
 }
 
+std::string write_speech_demo(const std::filesystem::path& folder, Index utterances, std::uint64_t seed) {
+  SpeechCorpusOptions options;
+  options.folder = folder, options.utterances = utterances, options.seed = seed, options.force = true;
+  const SpeechCorpusCounts counts = write_speech_corpus(options);
+  return fmt::format("{} utterances of made-up voices in {}, {:.0f} minutes; other voices speak in the test",
+                     counts.train + counts.valid + counts.test, folder.string(), counts.seconds / 60);
+}
+
+JobDemo::Corpus speech_demo_files(const std::filesystem::path& folder) {
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const auto files = [&](const char* name) { return SampleFiles{.files = {file(name)}}; };
+  return {files("train.tsv"), files("valid.tsv"), files("test.tsv"), file("test.ctm")};
+}
+
 const RegisterJob recognition{
     {.name = "recognition",
      .verb = "transcribe",
@@ -42,10 +57,19 @@ const RegisterJob recognition{
      .columns = {"sound", "text"},
      .metrics = {text_metric("cer"), text_metric("wer"), text_metric("per")},
      .system = "listener",
-     .training = {{"longest-sentence", "3000"},
+     .training = {{"vocabulary", "letters"},
+                  {"longest-sentence", "3000"},
                   {"batch-words", "20000"},
                   {"batch-sentences", "16"},
                   {"label-smoothing", "0.1"}},
+     .demo = JobDemo{.write_corpus = write_speech_demo,
+                     .files = speech_demo_files,
+                     .samples = 1500,
+                     .steps = 800,
+                     .options = {{"hidden", "96"}, {"ctc-weight", "0.5"}, {"validate-every", "150u"}},
+                     .noun = "utterances",
+                     .about = "where the model listened for each word that it wrote",
+                     .next = "heed transcribe {} my.wav --output srt"},
      .report = error_report}};
 
 }  // namespace
