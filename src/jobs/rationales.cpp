@@ -75,8 +75,7 @@ void erase(Runner& runner, std::span<const Sample> samples, std::size_t text,
            std::span<const std::vector<double>> weights, Rationales& rationales) {
   const auto parts = [&](Part part, const auto& spans_of) {
     std::vector<Sample> left;
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      left.push_back(part_of({.inputs = samples[i].inputs}, text, spans_of(i), part));
+    for (std::size_t i = 0; i < samples.size(); ++i) left.push_back(part_of(samples[i], text, spans_of(i), part));
     return class_scores(runner, left);
   };
   const auto hard = [&](std::size_t i) { return rationales.predictions[i].rationales.front().hard; };
@@ -113,7 +112,7 @@ Rationales find_rationales(Runner& runner, std::span<const EraserAnnotation> ann
           runner.name());
   const auto text = static_cast<std::size_t>(chooser->alignment_axes().second);
   std::vector<Sample> alone;
-  for (const Sample& sample : samples) alone.push_back({.inputs = sample.inputs});
+  for (const Sample& sample : samples) alone.push_back(without_outputs(sample));
   std::vector<std::vector<double>> weights;
   for (const Trace& trace : runner.explain(alone)) weights.push_back(weights_of_words(trace));
   const std::vector<ClassScores> scores = class_scores(runner, alone);

@@ -72,7 +72,7 @@ SetTrust measure_set_trust(Runner& runner, std::span<const Sample> samples, Inde
       ++result.left_out;
       continue;
     }
-    const Sample alone{.inputs = sample.inputs, .outputs = {}, .choices = sample.choices};
+    const Sample alone = without_outputs(sample);
     for (const Trace& trace : runner.explain(std::span(&alone, 1), trusted))
       if (!trace.trust.empty()) trusts.push_back(trace.trust.front());
   }

@@ -54,13 +54,16 @@ TEST_F(GoldWordsTest, AClassifierLooksAtThemMoreThanItsRandomTwin) {
   EXPECT_GT(after.share, 2 * before.share);
 }
 
+// Where nothing but the attention knows the premise. The published form passes the premise on in its cell as well, and
+// its weights need not look anywhere.
 TEST_F(GoldWordsTest, AnEntailmentModelLooksAtThemMoreThanItsRandomTwin) {
   write({"premise", "hypothesis"}, generate_inference_pairs(4000, 1));
-  const std::vector<GivenOption> options{{"model", "rocktaschel", ""}, {"memory", "words", ""}, {"hidden", "16", ""}};
-  const GoldShare before = share_after("1", options), after = share_after("500", options);
+  const std::vector<GivenOption> options{
+      {"model", "rocktaschel", ""}, {"memory", "words", ""}, {"score", "general", ""}, {"hidden", "32", ""}};
+  const GoldShare before = share_after("1", options), after = share_after("1000", options);
   EXPECT_GT(after.rows, 100);
   EXPECT_NEAR(before.share, before.uniform, 0.05);
-  EXPECT_GT(after.share, 1.5 * before.share);
+  EXPECT_GT(after.share, 1.4 * before.share);
 }
 
 }  // namespace
