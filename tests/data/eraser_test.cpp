@@ -71,7 +71,7 @@ TEST_F(Eraser, AnnotationsComeBack) {
 
 TEST_F(Eraser, BrokenAnnotations) {
   EXPECT_EQ(fault("[1]"), ":1: it is not a JSON object");
-  EXPECT_EQ(fault("\n{\"annotation_id\": \"a\""), ":2: it is not a JSON object");
+  EXPECT_EQ(fault("\n{\"annotation_id\": \"a\""), ":2: it is not valid JSON at byte 22");
   EXPECT_EQ(fault("\xff"), ":1: it is not UTF-8");
   EXPECT_EQ(fault(R"({"evidences": []})"), ":1: the field annotation_id is missing");
   EXPECT_EQ(fault(R"({"annotation_id": "a"})"), ":1: the field classification is missing");

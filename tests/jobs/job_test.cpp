@@ -33,7 +33,7 @@ TEST(Jobs, EveryOneIsWhole) {
     SCOPED_TRACE(job.name);
     EXPECT_FALSE(job.name.empty() || job.verb.empty() || job.summary.empty());
     EXPECT_FALSE(job.inputs.empty());
-    EXPECT_TRUE(is_text(job.output.kind) || job.gives_label());
+    EXPECT_TRUE(is_text(job.output.kind) || job.chooses());
     for (const JobSide& input : job.inputs) {
       EXPECT_NE(input.kind, Kind::label);
       for (const System* system : systems_of(job))
