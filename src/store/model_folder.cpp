@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr const char* kConfig = "config.json";
-constexpr const char* kVocabularies[] = {".spm", ".vocab.txt", ".tokens.txt"};
+constexpr const char* kVocabularies[] = {".spm", ".vocab.txt", ".tokens.txt", ".letters.txt"};
 
 // "my-model/" and "my-model" are the same folder, and only the latter has a name.
 fs::path without_slash(const fs::path& path) {
@@ -176,8 +176,8 @@ fs::path ModelFolder::vocabulary(const std::string& side) const {
   std::error_code ignored;
   for (const char* ending : kVocabularies)
     if (fs::path file = path_ / (side + ending); fs::exists(file, ignored)) return file;
-  fail("{}: its {} vocabulary is missing ({}.spm, {}.vocab.txt or {}.tokens.txt)", path_.string(), side, side, side,
-       side);
+  fail("{}: its {} vocabulary is missing ({}.spm, {}.vocab.txt, {}.tokens.txt or {}.letters.txt)", path_.string(), side,
+       side, side, side, side);
 }
 
 void ModelFolder::save_weights(const Parameters& parameters) const {
