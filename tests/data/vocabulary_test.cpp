@@ -117,7 +117,7 @@ TEST_F(VocabularyTest, PlacesOfWordsCountCharacters) {
 
 TEST_F(VocabularyTest, LettersHaveAVisibleBlank) {
   const auto letters = train_words({{write("a", "go on\n größe\n")}}, {.cutting = WordCutting::letters});
-  EXPECT_EQ(letters->serialized(), "<unk>\n<s>\n</s>\no\ng\ne\nn\nr\nß\nö\n▁\n");
+  EXPECT_EQ(letters->serialized(), "<unk>\n<s>\n</s>\ng\no\ne\nn\nr\nß\nö\n▁\n");
   EXPECT_EQ(letters->file_name("output"), "output.letters.txt");
   const std::vector<std::int32_t> ids = letters->encode("  gr  öx ");
   ASSERT_EQ(ids.size(), 5U);
