@@ -299,6 +299,8 @@ const std::vector<WrongCall>& wrong_calls() {
        "[conv1d] the kernel spans 4 positions over time, the padded input has 3"},
       {"conv2d", [] { conv2d(cube, cube); },
        "[conv2d] the input must be [batch, height, width, in], not of shape [2, 3, 4]"},
+      {"depthwise_conv2d", [] { depthwise_conv2d(cube, cube); },
+       "[depthwise_conv2d] the input must be [batch, height, width, channels], not of shape [2, 3, 4]"},
       {"max_pool1d", [] { max_pool1d(matrix); },
        "[max_pool1d] the input must be [batch, time, channels], not of shape [2, 3]"},
       {"mean_pool1d", [] { mean_pool1d(cube, {.window = 4}); },
