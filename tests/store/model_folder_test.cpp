@@ -59,8 +59,10 @@ TEST_F(ModelFolderTest, KeepsEveryField) {
   EXPECT_TRUE(config.tied);
   EXPECT_EQ(config.score, "additive \"quoted\"");
   EXPECT_EQ(opened.vocabulary("source"), path_ / "source.vocab.txt");
-  EXPECT_EQ(message_of([&] { opened.vocabulary("target"); }),
-            path_.string() + ": its target vocabulary is missing (target.spm, target.vocab.txt or target.tokens.txt)");
+  EXPECT_EQ(
+      message_of([&] { opened.vocabulary("target"); }),
+      path_.string() +
+          ": its target vocabulary is missing (target.spm, target.vocab.txt, target.tokens.txt or target.letters.txt)");
   // Nothing half made is left beside it.
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
 }
