@@ -143,7 +143,7 @@ TEST_F(SamplesTest, Utf16IsNotText) {
       "\xff\xfe"
       "a\0\t\0b\0\n\0c\0\t\0d\0\n\0",
       18);
-  expect_message("2 of 3 samples cannot be used", {.files = {write("x.tsv", bytes)}}, kPair);
+  expect_message("3 of 3 samples cannot be used", {.files = {write("x.tsv", bytes)}}, kPair);
   EXPECT_EQ(read("y.tsv", bytes, kPair), Lines{});
   EXPECT_NE(report_.find("left out, a zero byte in it, as UTF-16 has: y.tsv:1"), std::string::npos) << report_;
 }
@@ -348,6 +348,7 @@ TEST_F(SamplesTest, LinksGoLineByLineWithTheSamples) {
   const auto links_of = [&](const Lines& alignments) {
     Samples samples(
         {.files = {write("a.s", "a\n\nb\n"), write("a.t", "a\nx\nb\nmore\n"), write("b.s", "c\n"), write("b.t", "c\n")},
+         .allow_bad_lines = true,
          .alignments = alignments},
         kPair);
     Lines all;
@@ -385,7 +386,8 @@ TEST_F(SamplesTest, ImagesAreReadFromTheFolderOfTheList) {
   Samples samples({.files = {write("list/all.tsv",
                                    "photos/good.test\twhat\tcat\nphotos/missing.test\twhat\tcat\n"
                                    "photos/damaged.test\twhat\tcat\nphotos/unknown.test\twhat\tcat\n\twhat\tcat\n" +
-                                       path("list/photos/good.test") + "\twho\tdog\n")}},
+                                       path("list/photos/good.test") + "\twho\tdog\n")},
+                   .allow_bad_lines = true},
                   columns);
   Sample sample;
   ASSERT_TRUE(samples.next(sample));
@@ -447,7 +449,8 @@ RC_GTEST_FIXTURE_PROP(SamplesTest, AnyBytesAreSamplesOrFaults, ()) {
   const std::string file = write("x", gen_bytes());
   for (const char* format : {"lines", "tsv", "csv", "jsonl", "fasttext"}) {
     const bool lines = std::string(format) == "lines";
-    Samples samples({.files = lines ? Lines{file, file} : Lines{file}, .format = format}, kLabelled);
+    Samples samples({.files = lines ? Lines{file, file} : Lines{file}, .format = format, .allow_bad_lines = true},
+                    kLabelled);
     const Lines all = rest_of(samples);
     RC_ASSERT(static_cast<Index>(all.size()) == samples.report().kept);
     RC_ASSERT(samples.report().read == samples.report().kept + samples.report().left_out());

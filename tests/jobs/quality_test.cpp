@@ -64,8 +64,10 @@ TEST_F(QualityTest, SaysWhatDoesNotFit) {
   const auto message = [this](const char* target, const char* gold) {
     return test::message_of([&] { read(target, *gold ? file(gold) : ""); });
   };
-  EXPECT_EQ(message("short", ""), file("s") + ":2: the file beside it has fewer lines; 2 of 3 have no partner");
-  EXPECT_EQ(message("nothing", ""), file("s") + ":1: the file beside it has fewer lines; 3 of 3 have no partner");
+  EXPECT_EQ(message("short", "").find(file("s") + ":2: the file beside it has fewer lines; 2 of 3 have no partner"),
+            0u);
+  EXPECT_EQ(message("nothing", "").find(file("s") + ":1: the file beside it has fewer lines; 3 of 3 have no partner"),
+            0u);
   EXPECT_EQ(message("t", "short"), file("short") + ": it has 1 lines, but there are 3 samples");
   EXPECT_EQ(message("t", "wrong").find(file("wrong") + ", line 3: "), 0u);
   // A sample that cannot be used is told of; links could not be counted past it.
@@ -73,7 +75,7 @@ TEST_F(QualityTest, SaysWhatDoesNotFit) {
   EXPECT_EQ(read("gap").report.find("3 samples, 2 used\n  1 left out, a side is empty: "), 0u);
   EXPECT_EQ(message("gap", "links").find(file("links") + ": its lines cannot be matched with the samples"), 0u);
   put("s", "\n\n\n");
-  EXPECT_EQ(message("t", "").find(file("s") + ": there is no usable sample in it: 3 samples, 0 used"), 0u);
+  EXPECT_EQ(message("t", "").find("3 of 3 samples cannot be used (--allow-bad-lines goes on without them): "), 0u);
 }
 
 TEST_F(QualityTest, EntropyCountsTheEndAsAPlace) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include <cmath>
 
 #include "heed/base/file.h"
@@ -114,13 +116,19 @@ TEST_F(JobTaskTest, GoesOnWhereItStood) {
 }
 
 // Training passes over such lines and counts them; a validation of wrong pairs would say nothing.
-TEST_F(JobTaskTest, ValidationFilesOfUnequalLengthAreRefused) {
+TEST_F(JobTaskTest, FilesOfUnequalLengthAreRefusedUnlessAllowed) {
   put("short", "x y\n");
-  training_.sides[1].files = file("short");
+  const std::string refusal =
+      file("s") + ":2: the file beside it has fewer lines; 4 of 5 have no partner (--allow-bad-lines leaves them out)";
+  const auto message = [&] { return test::message_of([&] { const JobTask task(bundle_, training_); }); };
+  const std::string whole = std::exchange(training_.sides[1].files, file("short"));
+  EXPECT_EQ(message(), refusal);
+  training_.allow_bad_lines = true;
   EXPECT_EQ(JobTask(bundle_, training_).training_report().kept, 1);
+  training_.allow_bad_lines = false;
+  training_.sides[1].files = whole;
   training_.sides[1].valid = file("short");
-  EXPECT_EQ(test::message_of([&] { const JobTask task(bundle_, training_); }),
-            file("s") + ":2: the file beside it has fewer lines; 4 of 5 have no partner");
+  EXPECT_EQ(message(), refusal);
 }
 
 }  // namespace
