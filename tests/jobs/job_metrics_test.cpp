@@ -68,7 +68,7 @@ TEST(SummaryReport, SetsTheModelBesideTheBaselines) {
       "100.0\n"
       "first 4 words ";
   EXPECT_EQ(report.substr(0, expected.size()), expected);
-  for (const char* row : {"\nfirst sentence ", "\nbest sentence ", "\nthe reference   100.0/100.0/100.0 "})
+  for (const char* row : {"\nfirst sentence ", "\nbest sentence ", "\nthe reference    100.0/100.0/100.0 "})
     EXPECT_NE(report.find(row), std::string::npos) << row << report;
 }
 
