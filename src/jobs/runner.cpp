@@ -7,6 +7,7 @@
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
+#include "heed/data/text_file.h"
 #include "heed/data/blank.h"
 
 namespace heed {
@@ -166,10 +167,11 @@ SearchConstraint Runner::constraint(std::span<const EncodedSample> samples, cons
     const Vocabulary& output = bundles_.front()->output_words(samples[static_cast<std::size_t>(source)]);
     std::vector<std::int32_t> all(words.begin(), words.end());
     if (next != kEnd) all.push_back(next);
-    const Index count = all.empty() ? 0 : output.word_of(all).back() + 1;
+    const std::string text = output.decode(all);
+    const auto count = static_cast<Index>(words_of_line(text).size());
     if (next == kEnd) return count >= limits.least_words;
     return (limits.most_words == 0 || count <= limits.most_words) &&
-           (limits.most_bytes == 0 || static_cast<Index>(output.decode(all).size()) <= limits.most_bytes);
+           (limits.most_bytes == 0 || static_cast<Index>(text.size()) <= limits.most_bytes);
   };
 }
 
