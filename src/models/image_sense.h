@@ -16,7 +16,7 @@ namespace heed {
 // come from the file that the user names and are kept with the model. With an encoder that is trained they are its
 // pixels, [picture·picture, 3], less the mean and by the deviation of the encoder's colours; rows and columns are those
 // of the grid that the model's Eye makes of them.
-class ImageSense final : public Sense {
+class ImageSense : public Sense {
  public:
   explicit ImageSense(const EyeConfig& config) : plan_(config) { weights_.colours = plan_.encoder->colours; }
 

@@ -38,6 +38,39 @@ Var mean_region(const Var& regions, const Ids& lengths) {
   return reshape(matmul(Var(shares), regions), Shape{batch, regions.size(2)});
 }
 
+// The pixels of an encoder that is trained, region by region, so that what is read has as many places as what is looked
+// at: [side, side, 3] is [grid, patch, grid, patch·3], of which the two middle axes change places.
+Index checked_patch(const EyePlan& plan) {
+  require(plan.picture % plan.grid == 0,
+          "[show-attend-tell] a picture of {} pixels on a side cannot be parted into {} x {} equal regions",
+          plan.picture, plan.grid, plan.grid);
+  return plan.picture / plan.grid;
+}
+Var picture_of(const Var& regions, const EyePlan& plan) {  // [batch, grid², patch²·3] → [batch, side, side, 3]
+  const Index batch = regions.size(0), grid = plan.grid, patch = checked_patch(plan), side = plan.picture;
+  require(regions.size(1) == grid * grid, "[show-attend-tell] an encoder that is trained sees {} regions, not {}",
+          grid * grid, regions.size(1));
+  return reshape(transpose(reshape(regions, Shape{batch, grid, grid, patch, patch * 3}), 2, 3),
+                 Shape{batch, side, side, 3});
+}
+class PatchSense final : public ImageSense {
+ public:
+  explicit PatchSense(const EyeConfig& config) : ImageSense(config), patch_(checked_patch(plan())) {}
+  Index width() const override { return patch_ * patch_ * 3; }
+  Featured operator()(const Value& value) const override {
+    Featured seen = ImageSense::operator()(value);
+    const Index grid = plan().grid;
+    seen.features = seen.features.reshape(Shape{grid, patch_, grid, patch_ * 3})
+                        .transpose(1, 2)
+                        .contiguous()
+                        .reshape(Shape{grid * grid, width()});
+    return seen;
+  }
+
+ private:
+  Index patch_;  // pixels on a side of a region
+};
+
 }  // namespace
 
 void ShowAttendTellConfig::visit(Fields& field) {
@@ -79,27 +112,24 @@ ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& c
   if (config.gate) gate_ = Linear(scope / "gate", config.hidden, 1, {.activation = Activation::sigmoid});
 }
 
-ShowAttendTell::Regions ShowAttendTell::regions_of(const Source& source) const {
+Var ShowAttendTell::regions_of(const Source& source) const {
   require(source.features && source.features.rank() == 3 && source.features.size(2) == config_.inputs[0],
           "[show-attend-tell] reads regions of {} numbers, not {}", config_.inputs[0], source.features.shape());
-  Regions regions{Var(source.features), source.lengths};
-  if (plan_.trained) {
-    regions.vectors = eye_(regions.vectors);
-    regions.lengths = Ids(Shape{source.batch()}, static_cast<std::int32_t>(plan_.regions()));
-  }
-  if (config_.annotation > 0) regions.vectors = annotation_(regions.vectors);
-  const Index m = regions.vectors.size(1);
+  Var regions(source.features);
+  if (plan_.trained) regions = eye_(picture_of(regions, plan_));
+  if (config_.annotation > 0) regions = annotation_(regions);
+  const Index m = regions.size(1);
   require(!config_.places || m <= plan_.regions(), "[show-attend-tell] has places for {} regions, not {}",
           plan_.regions(), m);
-  if (config_.places) regions.vectors = regions.vectors + slice(places_, 0, 0, m);
+  if (config_.places) regions = regions + slice(places_, 0, 0, m);
   return regions;
 }
 
 ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source) const {
-  const Regions regions = regions_of(source);
-  const Var start = start_(mean_(mean_region(regions.vectors, regions.lengths)));  // [batch, 2·hidden]
+  const Var regions = regions_of(source);
+  const Var start = start_(mean_(mean_region(regions, source.lengths)));  // [batch, 2·hidden]
   const Index hidden = config_.hidden;
-  return {attention_.memory(regions.vectors, regions.lengths),
+  return {attention_.memory(regions, source.lengths),
           {slice(start, 1, 0, hidden), slice(start, 1, hidden, 2 * hidden)}};
 }
 
@@ -171,6 +201,7 @@ std::unique_ptr<Config> show_attend_tell_config(const std::string& preset) {
   if (preset == "small") {
     config->embedding = 256, config->hidden = 512, config->attention.score_width = 256;
     config->tied = true;
+    config->doubly_stochastic = 0;  // a caption has fewer words than the grid has regions: the penalty flattens looks
   }
   return config;
 }
@@ -185,7 +216,9 @@ const RegisterSystem show_attend_tell{
      .make = make_model<ShowAttendTell, ShowAttendTellConfig>,
      .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}, {"label-smoothing", "0"}},
      .sense = [](const Config& config, std::size_t) -> std::unique_ptr<Sense> {
-       return std::make_unique<ImageSense>(dynamic_cast<const ShowAttendTellConfig&>(config).eye);
+       const EyeConfig& eye = dynamic_cast<const ShowAttendTellConfig&>(config).eye;
+       if (EyePlan(eye).trained) return std::make_unique<PatchSense>(eye);
+       return std::make_unique<ImageSense>(eye);
      }}};
 
 }  // namespace

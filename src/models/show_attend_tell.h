@@ -68,12 +68,8 @@ class ShowAttendTell final : public Writer {
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
-  // What is attended to, [batch, m, width], with the lengths of its rows.
-  struct Regions {
-    Var vectors;
-    Ids lengths;
-  };
-  Regions regions_of(const Source& source) const;
+  // What is attended to, [batch, m, width].
+  Var regions_of(const Source& source) const;
   // One look and one step of the LSTM, given the word's share of the gates [batch, 4·hidden].
   struct Looked {
     SourceAttention::Result attended;
@@ -87,7 +83,7 @@ class ShowAttendTell final : public Writer {
   ShowAttendTellConfig config_;
   EyePlan plan_;
   Index width_;  // of a region as it is attended to
-  Eye eye_;      // if its encoder is trained: the source is pixels
+  Eye eye_;      // if its encoder is trained: the source is the pixels of each region
   Var places_;   // [regions, width], if there are any
   Embedding target_;
   Linear annotation_, mean_, start_;

@@ -8,7 +8,7 @@ source "$(dirname "$0")/testing.sh"
 expect 'corpus' '32 scenes for training, 4 for validation, 4 for the test' 'test.boxes.jsonl'
 fails 1 'it is there already' corpus scenes scenes --scenes 40
 
-small=(--model show-attend-tell --encoder small --picture 32 --layers stage1 --embedding 8 --hidden 8 --score-width 8
+small=(--model show-attend-tell --encoder small --picture 32 --encoder-layers stage1 --embedding 8 --hidden 8 --score-width 8
   --dropout 0 --batch-sentences 8 --steps 4 --validate-every 4u --threads 1)
 # Images in a packed tar; one that is broken and one that is missing are counted with their names.
 mkdir apart

@@ -26,7 +26,7 @@ Scene draw_scene(std::uint64_t seed, Index number);
 
 struct ScenesOptions {
   std::filesystem::path folder;
-  Index scenes = 6000;
+  Index scenes = 3000;
   double valid = 0.03, test = 0.05;
   std::uint64_t seed = 1;
   bool force = false;  // replace existing files
