@@ -91,7 +91,8 @@ bool RunInputs::are_typed_now() const {
 bool RunInputs::are_files() const { return words_.front() != "-" && !is_typed(words_.front()); }
 
 bool RunInputs::need_names() const {
-  return !texts_ && (words_.size() > 1 || is_list(words_.front()) || fs::is_directory(words_.front()));
+  const auto holds_several = [](const std::string& word) { return is_list(word) || fs::is_directory(word); };
+  return !texts_ && std::any_of(words_.begin(), words_.end(), holds_several);
 }
 
 }  // namespace heed::cli

@@ -19,7 +19,7 @@ class RunInputs {
   Index number() const { return number_; }  // of the last one, from 1
   bool are_typed_now() const;
   bool are_files() const;
-  // Whether outputs need the name of what they are for: several images or sounds.
+  // Whether outputs need the name of what they are for: images or sounds of a folder or a list.
   bool need_names() const;
 
  private:

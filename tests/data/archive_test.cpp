@@ -33,7 +33,7 @@ TEST(Tar, ListsFilesUnderAllTheirNames) {
   const std::string far(150, 'f');
   const std::string tar = member("./a.jpg", "one") + member("folder/", "", '5') + member("b", "two", '0', "deep/er") +
                           member("././@LongLink", far + '\0', 'L') + member("cut", "three") +
-                          member("pax", "16 path=long.png\n", 'x') + member("short", "four") + member("link", "", '2') +
+                          member("pax", "17 path=long.png\n", 'x') + member("short", "four") + member("link", "", '2') +
                           member("empty", "") + kEndOfTar;
   const std::vector<TarMember> found = tar_members(tar, "x.tar");
   ASSERT_EQ(found.size(), 5u);

@@ -196,10 +196,11 @@ ScenesCounts write_scenes(const ScenesOptions& options) {
   std::array<std::string, kParts.size()> tables;
   std::array<Index, kParts.size()> counts{};
   std::string gold;
+  const auto share = [&](double part) { return std::llround(part * static_cast<double>(options.scenes)); };
+  const Index valid = share(options.valid), test = share(options.test);
   for (Index i = 0; i < options.scenes; ++i) {
     const Scene scene = draw_scene(options.seed, i);
-    const double place = static_cast<double>(i) / static_cast<double>(options.scenes);
-    const std::size_t part = place < options.valid ? 1 : place < options.valid + options.test ? kTest : 0;
+    const std::size_t part = i < valid ? 1 : i < valid + test ? kTest : 0;
     const std::string name = fmt::format("images/{:06}.png", i + 1);
     write_file(options.folder / name, png_of(scene.pixels));
     for (const std::string& caption : scene.captions) tables[part] += fmt::format("{}\t{}\n", name, caption);
