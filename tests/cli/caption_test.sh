@@ -35,7 +35,7 @@ expect 'a list and an archive' "\"image\":\"scenes/$image\"" 'apart/images.tar.g
 expect 'evaluate' 'BLEU-4' 'CIDEr-D' 'ROUGE-L' 'gold share' 'if uniform' 'pointing' 'of uniform' 'movement' 'In 95 %'
 grep -q '^\[{"image_id":[0-9]*,"caption":"' results.json || fault 'evaluate: no results as COCO has them'
 
-"$heed" explain model "scenes/$image" --svg looked.svg >output 2>/dev/null || fault 'explain: it fails'
+"$heed" explain model "scenes/$image" --target 'a small red circle' --svg looked.svg >output 2>/dev/null || fault 'explain: it fails'
 grep -q 'feGaussianBlur' looked.svg || fault 'explain: no picture of the regions'
 
 echo 'no image' >text.jpg
@@ -45,5 +45,5 @@ fails 1 'there is no image in it' caption model apart
 echo '{"images": [{"split": "test"}]}' >splits.json
 fails 1 'say which of its splits' evaluate --model model --format karpathy --data splits.json
 # An encoder that is trained sees the whole picture: no region can be left out.
-fails 1 'an encoder that is trained sees 64 regions' explain model "scenes/$image" --trust
+fails 1 'an encoder that is trained sees 64 regions' explain model "scenes/$image" --target 'a small red circle' --trust
 [ $faults -eq 0 ]
