@@ -28,8 +28,9 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
                          measure_quality(runner, test, options.run, options.unknown_labels)};
   if (warned > kMostWarnings) warn(fmt::format("{} warnings more are left out", warned - kMostWarnings));
   if (const Index unknown = model.quality.unknown_labels; unknown > 0)
-    warn(fmt::format("{} samples have labels that {} does not know: they count as wrong, and have no cross-entropy",
-                     unknown, folder));
+    warn(fmt::format(
+        "{} samples have {}: they count as wrong, and have no cross-entropy", unknown,
+        job.gives_choice() ? "answers that are no choice" : fmt::format("labels that {} does not know", folder)));
   std::vector<std::string> outputs;
   for (const Result& output : model.quality.outputs) outputs.push_back(output.text);
   for (const Metric& metric : job.metrics) {
