@@ -7,9 +7,8 @@
 namespace heed {
 namespace {
 
-bool is_letter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<signed char>(c) < 0;
-}
+// Of those that a longer word like XXXXXL has; Chinese marks and characters may stand beside a blank.
+bool is_letter(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // The bytes of the blank at `place`; 0 if there is none.
 std::size_t blank_at(std::string_view text, std::size_t place) {

@@ -34,6 +34,7 @@ TEST(Blanks, AreWrittenAlikeAndCounted) {
   check("by @placeholder.", "by XXXXX .", 1);
   check("it was _____, he said", "it was XXXXX , he said", 1);
   check("(_)", "( XXXXX )", 1);
+  check("是XXXXX！", "是 XXXXX ！", 1);
   check("_ and XXXXX", "XXXXX and XXXXX", 2);
   check("XXXXXL aXXXXX @placeholders", "XXXXXL aXXXXX @placeholders", 0);
   EXPECT_FALSE(fault_of_blank(with_blank("a _ b")));
