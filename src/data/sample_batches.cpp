@@ -72,8 +72,8 @@ void add_copies(std::span<const EncodedInput* const> inputs, Source& result) {
   }
 }
 
-// Inputs of all samples, each padded to the longest; `what` leads errors.
-Source source_of(std::span<const EncodedInput* const> inputs, const std::string& what) {
+// Inputs of all samples, each padded to the longest; errors name `what` and the sample's number.
+Source source_of(std::span<const EncodedInput* const> inputs, const std::string& what, std::span<const Index> numbers) {
   const auto batch = static_cast<Index>(inputs.size());
   Index longest = 0;
   std::size_t sentences = 0;
@@ -96,7 +96,7 @@ Source source_of(std::span<const EncodedInput* const> inputs, const std::string&
     const auto row = static_cast<Index>(b) * longest;
     result.lengths.data()[b] = static_cast<std::int32_t>(length_in_batch(from));
     require(words == !from.features && (words || from.features.size(1) == width),
-            "[batch] {} of sample {} has features of another width than the first", what, b);
+            "[batch] {} of sample {} has features of another width than the first", what, numbers[b]);
     if (words) {
       std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
     } else {
@@ -111,12 +111,12 @@ Source source_of(std::span<const EncodedInput* const> inputs, const std::string&
 }
 
 // The choices of all samples, as documents in which each is a sentence.
-Source source_of_choices(Rows samples) {
+Source source_of_choices(Rows samples, std::span<const Index> numbers) {
   std::vector<EncodedInput> choices;
   for (const EncodedSample* sample : samples) choices.push_back(choices_of(*sample));
   std::vector<const EncodedInput*> inputs;
   for (const EncodedInput& each : choices) inputs.push_back(&each);
-  return source_of(inputs, "the choices");
+  return source_of(inputs, "the choices", numbers);
 }
 
 void add_words(Rows samples, SampleBatch& result) {
@@ -163,9 +163,9 @@ SampleBatch batch_of_rows(Rows samples, bool gives_label) {
   for (std::size_t i = 0; i < inputs; ++i) {
     std::vector<const EncodedInput*> all;
     for (const EncodedSample* sample : samples) all.push_back(&sample->inputs[i]);
-    result.inputs.push_back(source_of(all, fmt::format("input {}", i)));
+    result.inputs.push_back(source_of(all, fmt::format("input {}", i), result.numbers));
   }
-  if (inputs > 0 && result.inputs[0].marks) result.inputs.push_back(source_of_choices(samples));
+  if (inputs > 0 && result.inputs[0].marks) result.inputs.push_back(source_of_choices(samples, result.numbers));
   if (gives_label) {
     add_labels(samples, result);
   } else {

@@ -304,7 +304,7 @@ TEST(SampleBatches, ImpossibleRequestsAreErrors) {
   says([](BatchOptions& o) { o.files.alignments = {"links"}, o.words_of = nullptr; }, "word links need");
   says([](BatchOptions& o) { o.encode = [](const Sample&) -> EncodedSample { fail("not this one"); }; },
        "not this one");
-  says([&](BatchOptions& o) { o.files.files[0] = corpus.write("blank", "\n\n"); },
+  says([&](BatchOptions& o) { o.files.files[0] = corpus.write("blank", "\n\n"), o.files.allow_bad_lines = true; },
        "there is no usable sample: 5 samples, 0 used");
 }
 
