@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include <cmath>
+#include <utility>
 
 #include "heed/base/file.h"
 #include "heed/jobs/runner.h"
