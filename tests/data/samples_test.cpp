@@ -403,10 +403,9 @@ TEST_F(SamplesTest, ImagesAreReadFromTheFolderOfTheList) {
   EXPECT_EQ(samples.number(), 5);
   EXPECT_EQ(sample.outputs, Lines{"dog"});
   EXPECT_FALSE(samples.next(sample));
-  EXPECT_EQ(
-      report_of(samples),
-      "6 samples, 4 used\n  1 left out, cannot be read: list/all.tsv:2 (list/photos/missing.test)\n  1 left out, a "
-      "side is empty: list/all.tsv:5");
+  EXPECT_EQ(report_of(samples),
+            "6 samples, 4 used\n  1 left out, cannot be read: list/all.tsv:2 (photos/missing.test)\n  1 left out, a "
+            "side is empty: list/all.tsv:5");
 }
 
 TEST_F(SamplesTest, TheStandardInputIsReadOnceAndItsFormatSeen) {
