@@ -19,8 +19,10 @@ AbsConfig checked(const AbsConfig& config) {
   check_common("abs", config, config.dropout);
   check_one_of("abs", "encoder", config.encoder, {"bow", "conv", "attention"});
   check_positive("abs", {{"context", config.context}, {"embedding", config.embedding}, {"hidden", config.hidden}});
-  require(config.smoothing >= 0 && config.layers >= 0, "[abs] smoothing {} and {} layers must not be negative",
-          config.smoothing, config.layers);
+  constexpr Index kMostNeighbours = 64;  // no weight of the attention's encoder bounds them
+  require(config.smoothing >= 0 && config.smoothing <= kMostNeighbours && config.layers >= 0,
+          "[abs] {} neighbours must be 0 to {}, and {} layers not negative", config.smoothing, kMostNeighbours,
+          config.layers);
   return config;
 }
 
@@ -55,7 +57,7 @@ void AbsConfig::visit(Fields& field) {
   field("context", context, "words before the next one that the language model sees");
   field("embedding", embedding, "width of a word's vectors");
   field("hidden", hidden, "width of the language model's hidden layer");
-  field("smoothing", smoothing, "neighbours on either side that attention averages and convolutions see");
+  field("neighbours", smoothing, "neighbours on either side that attention averages and convolutions see");
   field("layers", layers, "layers of the convolutional encoder, each of which halves the text");
   field("dropout", dropout, "share of the hidden layer and of the encoded text dropped in training");
 }

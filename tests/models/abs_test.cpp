@@ -24,7 +24,7 @@ TEST(Abs, ABagOfWordsHasNoOrder) {
 
 // P = 0 looks everywhere alike; unless neighbours are averaged, that is the bag of words.
 TEST(Abs, AttentionWithoutAMatrixIsTheBag) {
-  TinyModel attention({"abs", {{"smoothing", "0"}}}), bag({"abs", {{"encoder", "bow"}}});
+  TinyModel attention({"abs", {{"neighbours", "0"}}}), bag({"abs", {{"encoder", "bow"}}});
   set_to_zero(attention.parameters, "attention.score.weight");
   copy_parameters(attention.parameters, bag.parameters);
   const Source source = sentences({{3, 7, 4, 9, 2}});
@@ -36,7 +36,7 @@ TEST(Abs, AttentionWithoutAMatrixIsTheBag) {
 
 // Of a text of one word repeated, the mean of neighbours is that word wherever there are enough of them.
 TEST(Abs, SmoothingIsTheMeanOfNeighbours) {
-  TinyModel smooth({"abs", {{"smoothing", "1"}}}), plain({"abs", {{"smoothing", "0"}}});
+  TinyModel smooth({"abs", {{"neighbours", "1"}}}), plain({"abs", {{"neighbours", "0"}}});
   copy_parameters(smooth.parameters, plain.parameters);
   // The place that is looked at stands between two like it: the words around it have no vector.
   Tensor table = smooth.parameters.at("source.table").value(), same = plain.parameters.at("source.table").value();
