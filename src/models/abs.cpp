@@ -20,8 +20,8 @@ AbsConfig checked(const AbsConfig& config) {
   check_one_of("abs", "encoder", config.encoder, {"bow", "conv", "attention"});
   check_positive("abs", {{"context", config.context}, {"embedding", config.embedding}, {"hidden", config.hidden}});
   constexpr Index kMostNeighbours = 64;  // no weight of the attention's encoder bounds them
-  require(config.smoothing >= 0 && config.smoothing <= kMostNeighbours && config.layers >= 0,
-          "[abs] {} neighbours must be 0 to {}, and {} layers not negative", config.smoothing, kMostNeighbours,
+  require(config.neighbours >= 0 && config.neighbours <= kMostNeighbours && config.layers >= 0,
+          "[abs] {} neighbours must be 0 to {}, and {} layers not negative", config.neighbours, kMostNeighbours,
           config.layers);
   return config;
 }
@@ -32,10 +32,14 @@ Tensor within_lengths(const Ids& lengths, Index longest) {
   return as_numbers(mask, mask.shape());
 }
 
-// The mean of 2Q + 1 neighbours, zeros beyond the ends, of x [batch, m, width].
-Var smoothed(const Var& x, Index around) {
-  if (around == 0) return x;
-  return mean_pool1d(pad(x, 1, around, around), {.window = 2 * around + 1, .stride = 1});
+// The mean of 2Q + 1 neighbours, zeros beyond the ends, of x [batch, m, width]. No more zeros are made than there are
+// words.
+Var smoothed(const Var& x, Index reach) {
+  const Index around = std::min(reach, x.size(1) - 1);
+  const Real share = static_cast<Real>(2 * around + 1) / static_cast<Real>(2 * reach + 1);
+  if (around == 0) return reach == 0 ? x : scale(x, share);
+  const Var mean = mean_pool1d(pad(x, 1, around, around), {.window = 2 * around + 1, .stride = 1});
+  return around == reach ? mean : scale(mean, share);
 }
 
 // The last C words before each: [batch, n, C] of previous [batch, n].
@@ -57,7 +61,7 @@ void AbsConfig::visit(Fields& field) {
   field("context", context, "words before the next one that the language model sees");
   field("embedding", embedding, "width of a word's vectors");
   field("hidden", hidden, "width of the language model's hidden layer");
-  field("neighbours", smoothing, "neighbours on either side that attention averages and convolutions see");
+  field("neighbours", neighbours, "neighbours on either side that attention averages and convolutions see");
   field("layers", layers, "layers of the convolutional encoder, each of which halves the text");
   field("dropout", dropout, "share of the hidden layer and of the encoded text dropped in training");
 }
@@ -68,7 +72,7 @@ Abs::Abs(const Scope& scope, const AbsConfig& config)
       target_(scope / "target", config.outputs, config.embedding),
       hidden_(scope / "hidden", config.context * config.embedding, config.hidden, {.activation = Activation::tanh}),
       output_(scope / "output", config.hidden + config.embedding, target_, false, init::glorot()) {
-  const Index window = 2 * config.smoothing + 1;
+  const Index window = 2 * config.neighbours + 1;
   if (config.encoder == "attention") query_ = Embedding(scope / "query", config.outputs, config.embedding);
   if (looks())  // the bag of words looks everywhere alike
     attention_ = SourceAttention(scope / "attention", composed_of(config.encoder == "bow" ? "uniform" : "general"),
@@ -91,7 +95,7 @@ Var Abs::convolved(const Var& words, const Source& source) const {
   for (const Linear& layer : convolutions_) {
     const Index m = x.size(1);
     const Tensor real = within_lengths(lengths, m);
-    const Var weight = reshape(layer.weight(), Shape{2 * config_.smoothing + 1, width, width});
+    const Var weight = reshape(layer.weight(), Shape{2 * config_.neighbours + 1, width, width});
     const Var seen = lowered(conv1d(x * Var(real), weight, layer.bias(), {.padding = Padding::same}), real);
     x = tanh(max_pool1d(pad(seen, 1, 0, m % 2, -kLow)));
     for (std::int32_t& length : lengths.values()) length = (length + 1) / 2;
@@ -104,7 +108,7 @@ Abs::Encoded Abs::encode(const Source& source) const {
   if (!looks()) return {convolved(words, source), {}};
   const Var values = config_.encoder == "bow"
                          ? words
-                         : smoothed(words * Var(within_lengths(source.lengths, source.longest())), config_.smoothing);
+                         : smoothed(words * Var(within_lengths(source.lengths, source.longest())), config_.neighbours);
   return {{}, attention_.memory(words, values, source.lengths)};
 }
 

@@ -20,7 +20,7 @@ struct AbsConfig final : Config {
   Index context = 5;                  // C
   Index embedding = 200;              // of E, F and G
   Index hidden = 400;                 // of h
-  Index smoothing = 2;                // Q
+  Index neighbours = 2;               // Q, on either side
   Index layers = 3;                   // of the convolutional encoder
   double dropout = 0;                 // of h and enc
 

@@ -169,7 +169,7 @@ const RegisterSystem rocktaschel{{.name = "rocktaschel",
                                   .config = rocktaschel_config,
                                   .make = make_model<Rocktaschel, RocktaschelConfig>,
                                   .training = {},
-                                  .later = {"expected"}}};
+                                  .later = {"expected", "shared", "memory"}}};
 
 }  // namespace
 }  // namespace heed

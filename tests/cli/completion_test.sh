@@ -26,7 +26,7 @@ completes() {  # the words typed, then what must be offered
   _heed
   [ "${COMPREPLY[*]}" = "$expected" ] || fault "${COMP_WORDS[*]}: '${COMPREPLY[*]}' is offered, not '$expected'"
 }
-completes heed tran 'translate'
+completes heed transl 'translate'
 completes heed corpus gra 'grammar'
 completes heed corpus grammar --pa '--pairs'
 completes heed translate --model heed-demo/model --ali '--alignment'

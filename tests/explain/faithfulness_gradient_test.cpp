@@ -25,17 +25,18 @@ TEST_P(AttentionGradients, AreThoseOfFiniteDifferences) {
   EncodedInput read{.words = {5, 3, 8, 5}};
   if (source.features) read = {.features = source.features.reshape(Shape{m, source.features.size(2)})};
   const Index places = read.length();  // all but the end of a text
-  // ln p(y_t) with the weight of step t on token j changed by the factor 1 + by.
+  // ln p(y_t) with the weight of step t on token j changed by the factor 1 + by. What copies adds such a weight to p
+  // itself, and p is not made to sum to 1 again.
   const auto log_probability = [&](Index t, Index j, double by) {
     Tensor gates(Shape{1, n, m}, Real{1});
     gates.data()[t * m + j] += static_cast<Real>(by);
     ForwardOptions options;
     options.gates = Var(gates);
     const NoGradient off;
-    const Tensor logits = tiny.model->forward(source, previous, options).words.logits().value();
-    const Index vocabulary = logits.size(-1);
-    return static_cast<double>(
-        log_probabilities_of(logits.reshape(Shape{n, vocabulary})).at({t, output[static_cast<std::size_t>(t)]}));
+    Ids expected(Shape{1, n}, -1);
+    expected.data()[t] = output[static_cast<std::size_t>(t)];
+    const Var loss = tiny.model->forward(source, previous, options).words.cross_entropy(expected, {.average = false});
+    return -static_cast<double>(loss.value().item());
   };
   const Tensor gradients = writer_evidence(*tiny.model, read, output)->gradients();
   ASSERT_EQ(gradients.shape(), (Shape{n, places}));

@@ -31,7 +31,7 @@ std::vector<Sample> samples_of(const std::vector<std::string>& texts) {
 
 // A model with random weights: over words, or over subwords.
 Runner runner_of(const std::string& system, bool subwords = true) {
-  const TinyBundle tiny{.system = system, .subwords = subwords};
+  const TinyBundle tiny{.system = system, .job = "translation", .subwords = subwords};
   return {std::make_shared<const Bundle>(make_tiny(tiny)), "tiny", 0,
           [](const std::string& line) { ADD_FAILURE() << "warned: " << line; }};
 }

@@ -230,7 +230,7 @@ TEST_F(RunnerTest, WeightsThatAreCutShortAreAnError) {
 
 TEST_F(RunnerTest, AFolderHasTheModelThatWasPutIntoIt) {
   for (const System* system : systems_of(job_named("translation"))) {
-    const TinyBundle tiny{.system = system->name, .subwords = true};
+    const TinyBundle tiny{.system = system->name, .job = "translation", .subwords = true};
     Runner loaded({folder(system->name, tiny)}, 1, warn());
     Runner made(std::make_shared<const Bundle>(make_tiny(tiny)), "made", 1, warn());
     EXPECT_EQ(loaded.job().name, "translation");
