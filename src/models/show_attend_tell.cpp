@@ -95,7 +95,8 @@ ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& c
       width_(config.annotation > 0 ? config.annotation
              : plan_.trained       ? plan_.width()
                                    : config.inputs[0]),
-      target_(scope / "target", config.outputs, config.embedding, init::normal(config.tied ? 0.3 : 0.1)),
+      // E y is part of the deep output: where the output is tied to it, larger vectors make words foretell themselves.
+      target_(scope / "target", config.outputs, config.embedding, init::normal(0.1)),
       mean_(scope / "start" / "mean", width_, config.hidden, {.activation = Activation::relu}),
       start_(scope / "start", config.hidden, 2 * config.hidden, {.activation = Activation::tanh}),
       attention_(scope / "attention", attention_of(config), config.hidden, width_),
