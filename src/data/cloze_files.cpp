@@ -306,9 +306,9 @@ std::string first_line(const std::string& path) {
 
 // The format of one class whose first lines are known by a test.
 template <class Format>
-OwnFormat cloze_format(std::string name, std::string description, bool (*is_first)(const std::string& line)) {
-  return {.name = std::move(name),
-          .description = std::move(description),
+OwnFormat cloze_format(const char* name, const char* description, bool (*is_first)(const std::string& line)) {
+  return {.name = name,
+          .description = description,
           .knows =
               [is_first](const std::string& path, const std::vector<SampleColumn>& columns) {
                 return is_first != nullptr && asks_questions(columns) && is_first(first_line(path));

@@ -113,8 +113,10 @@ Source source_of(std::span<const EncodedInput* const> inputs, const std::string&
 // The choices of all samples, as documents in which each is a sentence.
 Source source_of_choices(Rows samples, std::span<const Index> numbers) {
   std::vector<EncodedInput> choices;
+  choices.reserve(samples.size());
   for (const EncodedSample* sample : samples) choices.push_back(choices_of(*sample));
   std::vector<const EncodedInput*> inputs;
+  inputs.reserve(choices.size());
   for (const EncodedInput& each : choices) inputs.push_back(&each);
   return source_of(inputs, "the choices", numbers);
 }

@@ -55,7 +55,7 @@ std::string_view numpy_field(std::string_view header, std::string_view key, char
   const std::size_t at = header.find(fmt::format("'{}':", key));
   require(at != std::string_view::npos, "{}: its header has no {}", name, key);
   const std::string_view rest = header.substr(at + key.size() + 3);
-  const std::size_t begin = std::min(rest.find_first_not_of(" "), rest.size());
+  const std::size_t begin = std::min(rest.find_first_not_of(' '), rest.size());
   return rest.substr(begin, rest.find(end, begin) - begin);
 }
 

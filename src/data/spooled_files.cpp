@@ -66,7 +66,7 @@ Spool spool(const std::string& file) {
   const OwnDescriptor from(file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   check(from.number() >= 0, "cannot open it");
   std::string name = (std::filesystem::temp_directory_path() / "heed-spool-XXXXXX").string();
-  const auto to = std::make_shared<const OwnDescriptor>(::mkostemp(name.data(), O_CLOEXEC));
+  auto to = std::make_shared<const OwnDescriptor>(::mkostemp(name.data(), O_CLOEXEC));
   check(to->number() >= 0, "cannot make a temporary file for it");
   ::unlink(name.c_str());
   std::vector<char> bytes(1 << 16);
@@ -97,6 +97,7 @@ SpooledFiles::SpooledFiles(const std::vector<std::string>& files) {
   copies.reserve(names_.size());
   for (const std::string& name : names_) copies.push_back(std::async(std::launch::async, spool, name));
   std::vector<Spool> copied;
+  copied.reserve(copies.size());
   for (auto& copy : copies) copied.push_back(copy.get());
   const std::lock_guard lock(spools().mutex);
   for (std::size_t i = 0; i < copied.size(); ++i) spools().by_name[names_[i]] = std::move(copied[i]);

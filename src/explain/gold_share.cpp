@@ -118,8 +118,9 @@ GoldShare box_share(const Trace& trace, const std::vector<GoldBox>& gold) {
         all += static_cast<double>(row[j]);
       }
       const Index best = std::max_element(row, row + m) - row;
-      const double x = (static_cast<double>(best % image.columns) + 0.5) / static_cast<double>(image.columns);
-      const double y = (static_cast<double>(best / image.columns) + 0.5) / static_cast<double>(image.rows);
+      const Index across = best % image.columns, down = best / image.columns;
+      const double x = (static_cast<double>(across) + 0.5) / static_cast<double>(image.columns);
+      const double y = (static_cast<double>(down) + 0.5) / static_cast<double>(image.rows);
       const bool hit = all > 0 && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
       result += {.share = all > 0 ? in_box / all : 0,
                  .uniform = (box.right - box.left) * (box.bottom - box.top),

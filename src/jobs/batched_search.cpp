@@ -151,6 +151,7 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       for (const double weight : search.extractive) options.bonus += std::max(weight, 0.0);
       options.stopping = Stopping::beam_full;  // what may still gain is never certainly worse
       std::vector<std::vector<std::int32_t>> texts;
+      texts.reserve(chosen.size());
       for (const std::size_t i : chosen) texts.push_back(written_words(samples[i].inputs.front()));
       decoding = std::make_unique<ExtractiveDecoding>(std::move(decoding), std::move(texts), search.extractive);
     }

@@ -112,6 +112,7 @@ std::vector<Index> EyePlan::sizes() const {
 
 Var join_points(const EyePlan& plan, const std::vector<Var>& outputs) {
   std::vector<Var> parts;
+  parts.reserve(outputs.size());
   for (const Var& output : outputs) parts.push_back(to_grid(output, plan.grid));
   return parts.size() == 1 ? parts[0] : concat(parts, 2);
 }

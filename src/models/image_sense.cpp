@@ -25,10 +25,10 @@ struct ImageSense::Networks {
   std::shared_ptr<const Network> of(const EyePlan& plan, const EyeWeights& weights, Index batch) {
     constexpr std::size_t kMost = 4;
     const std::pair<Index, int> key{batch, detail::available_threads()};
-    const std::lock_guard lock(mutex);
-    if (const auto known = made.find(key); known != made.end()) return known->second;
-    if (made.size() >= kMost) made.clear();
-    return made[key] = std::make_shared<const Network>(batch, layers(plan, weights), plan.points);
+    const std::lock_guard lock(mutex_);
+    if (const auto known = made_.find(key); known != made_.end()) return known->second;
+    if (made_.size() >= kMost) made_.clear();
+    return made_[key] = std::make_shared<const Network>(batch, layers(plan, weights), plan.points);
   }
 
  private:
@@ -45,8 +45,8 @@ struct ImageSense::Networks {
     return layers;
   }
 
-  std::mutex mutex;
-  std::map<std::pair<Index, int>, std::shared_ptr<const Network>> made;
+  std::mutex mutex_;
+  std::map<std::pair<Index, int>, std::shared_ptr<const Network>> made_;
 };
 
 Tensor ImageSense::features(const Tensor& pictures) const {

@@ -49,7 +49,7 @@ Index WordScores::vocabulary() const {
 }
 
 Var WordScores::logits() const {
-  const Var logits = generated();
+  Var logits = generated();
   if (!copied_.generates) return logits;
   const auto& [generates, weights, source, extended] = copied_;
   const Index batch = weights.size(0), n = weights.size(1), m = weights.size(2), rows = batch * n;

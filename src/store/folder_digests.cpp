@@ -101,6 +101,7 @@ std::vector<FolderDigests::Finding> FolderDigests::findings() const {
     if (entry.is_regular_file() && name != kDigests && !found.contains(name)) found[name] = {name, "", false, false};
   }
   std::vector<Finding> all;
+  all.reserve(found.size());
   for (auto& [name, finding] : found) all.push_back(std::move(finding));
   return all;
 }

@@ -20,6 +20,7 @@ void limit_column_norms(Parameters& parameters, double most) {
         squares[static_cast<std::size_t>(j)] += weight * weight;
       }
     std::vector<Real> factors;
+    factors.reserve(squares.size());
     for (const double square : squares)
       factors.push_back(square > most * most ? static_cast<Real>(most / std::sqrt(square)) : Real{1});
     if (std::all_of(factors.begin(), factors.end(), [](Real factor) { return factor == 1; })) continue;

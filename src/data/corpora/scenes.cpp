@@ -187,29 +187,29 @@ ScenesCounts write_scenes(const ScenesOptions& options) {
   require(options.valid >= 0 && options.test >= 0 && options.valid + options.test < 1,
           "[corpus] shares of {} and {} for validation and test leave nothing for training", options.valid,
           options.test);
-  constexpr std::array<const char*, 3> kParts{"train", "valid", "test"};
-  constexpr std::size_t kTest = 2;
+  constexpr std::array<const char*, 3> kSceneParts{"train", "valid", "test"};
+  constexpr std::size_t kScenesTest = 2;
   for (const char* name : {"train.tsv", "valid.tsv", "test.tsv", "test.boxes.jsonl"})
     require(options.force || !std::filesystem::exists(options.folder / name),
             "{}: it is there already; --force replaces it", (options.folder / name).string());
   std::filesystem::create_directories(options.folder / "images");
-  std::array<std::string, kParts.size()> tables;
-  std::array<Index, kParts.size()> counts{};
+  std::array<std::string, kSceneParts.size()> tables;
+  std::array<Index, kSceneParts.size()> counts{};
   std::string gold;
   const auto share = [&](double part) { return std::llround(part * static_cast<double>(options.scenes)); };
   const Index valid = share(options.valid), test = share(options.test);
   for (Index i = 0; i < options.scenes; ++i) {
     const Scene scene = draw_scene(options.seed, i);
-    const std::size_t part = i < valid ? 1 : i < valid + test ? kTest : 0;
+    const std::size_t part = i < valid ? 1 : i < valid + test ? kScenesTest : 0;
     const std::string name = fmt::format("images/{:06}.png", i + 1);
     write_file(options.folder / name, png_of(scene.pixels));
     for (const std::string& caption : scene.captions) tables[part] += fmt::format("{}\t{}\n", name, caption);
-    if (part == kTest) gold += gold_boxes_line(scene.boxes.front()) + "\n";
+    if (part == kScenesTest) gold += gold_boxes_line(scene.boxes.front()) + "\n";
     ++counts[part];
   }
   require(counts[0] > 0, "[corpus] there is nothing to train on");
-  for (std::size_t part = 0; part < kParts.size(); ++part)
-    write_file(options.folder / (std::string(kParts[part]) + ".tsv"), tables[part]);
+  for (std::size_t part = 0; part < kSceneParts.size(); ++part)
+    write_file(options.folder / (std::string(kSceneParts[part]) + ".tsv"), tables[part]);
   write_file(options.folder / "test.boxes.jsonl", gold);
   return {counts[0], counts[1], counts[2]};
 }

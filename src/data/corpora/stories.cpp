@@ -61,6 +61,7 @@ class Storyteller {
     const std::vector<StoryDeed> deeds = different_deeds(3 + random_.below(2));
     const std::size_t length = kStoryShortest + random_.below(kStoryLongest - kStoryShortest + 1);
     std::vector<std::string> sentences;
+    sentences.reserve(std::max(deeds.size(), length));
     for (const StoryDeed& deed : deeds) sentences.push_back(filled(one_of(kStoryDeeds), deed));
     std::vector<string_view> asides(kAsides.begin(), kAsides.end());
     while (sentences.size() < length) {
