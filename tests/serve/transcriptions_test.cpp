@@ -83,7 +83,8 @@ TEST_F(Transcriptions, ComeInEveryFormat) {
   const Json segments = Json::parse(openai({file, {"response_format", "verbose_json"}}).body);
   EXPECT_TRUE(segments.at("segments").is_array());
   EXPECT_FALSE(segments.contains("words"));
-  for (const Json& segment : Json::parse(whisper({file, {"response_format", "verbose_json"}}).body).at("segments"))
+  const Json whispered = Json::parse(whisper({file, {"response_format", "verbose_json"}}).body);
+  for (const Json& segment : whispered.at("segments"))
     for (const Json& word : segment.at("words")) EXPECT_TRUE(word.contains("probability"));
 }
 
