@@ -62,6 +62,7 @@ struct ReadOptions {
   void operator()(const char* name, std::string& value, const char*) { take(name, value); }
   void operator()(const char* name, Index& value, const char*) { take(name, value); }
   void operator()(const char* name, double& value, const char*) { take(name, value); }
+  void operator()(const char* name, bool& value, const char*) { take(name, value); }
 
  private:
   template <class T>
