@@ -139,7 +139,6 @@ def test_the_inputs_are_left_alone():
         (lambda q, k, v: heed.attend(q, k, v, mask=[0.0, 1, 1, float("nan"), 1, 1]), "the mask holds nan"),
         (lambda q, k, v: heed.attend(q, k, v, mask=np.ones((3, 6))), "do not broadcast: 3 against 2"),
         (lambda q, k, v: heed.attend(q, k, v, window="restricted", neighbours=0), "must be positive: 0"),
-        (lambda q, k, v: heed.attend(q, k, v, normaliser="sharpened", top_k=7), "top-k 7 of only 6 positions"),
         (lambda q, k, v: heed.attend(q, k[:, :0], v[:, :0]), "the memory is empty"),
         (lambda q, k, v: heed.attend(q, k, v[:, :3]), "do not belong together"),
         (lambda q, k, v: heed.attend(np.array(["a"]), k, v), "not numbers"),
