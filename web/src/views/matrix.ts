@@ -92,7 +92,7 @@ export class MatrixView implements PictureView {
       this.#rows.root,
       element("div", { class: "cells" }, this.#canvas, this.#rowBand, this.#columnBand, this.#value),
     );
-    this.#frame.append(this.#sound, this.#area);
+    this.#frame.append(this.#area);
     this.root.append(this.#frame, this.#key.root);
   }
 
@@ -104,10 +104,14 @@ export class MatrixView implements PictureView {
     this.#layout = layout;
     this.#area.style.gridTemplate = `${layout.top}px ${rows.length * cellHeight}px / ${layout.left}px ${layout.width - layout.left}px`;
     const preview = columnAxis.kind === "sound" ? columnAxis.preview : "";
-    this.#sound.hidden = !preview;
-    if (preview) this.#sound.src = preview;
-    this.#sound.style.marginLeft = `${layout.left}px`;
-    this.#sound.style.width = `${columns.length * cellWidth}px`;
+    if (preview) {
+      this.#sound.src = preview;
+      this.#sound.style.marginLeft = `${layout.left}px`;
+      this.#sound.style.width = `${columns.length * cellWidth}px`;
+      this.#frame.prepend(this.#sound);
+    } else {
+      this.#sound.remove();
+    }
     this.#draw(picture, layout, theme);
     this.#key.show(picture, theme);
     this.#rows.show(rowAxis, rows, rows.length * cellHeight, (label, place) => {
