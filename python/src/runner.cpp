@@ -16,6 +16,7 @@
 #include "arrays.h"
 #include "heed/jobs/runner.h"
 #include "heed/jobs/training.h"
+#include "heed/train/launch.h"
 #include "heed/trace/merge.h"
 #include "heed/trace/pick.h"
 #include "heed/trace/trace_json.h"
@@ -181,8 +182,7 @@ class Model {
     for (const std::vector<heed::Result>& answers : results) {
       nb::list one;
       for (const heed::Result& result : answers) {
-        const nb::object alignment =
-            result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
+        const nb::object alignment = result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
         const auto place = [&](heed::Index at) { return result.begin >= 0 ? nb::cast(at) : nb::none(); };
         one.append(nb::make_tuple(result.text, result.log_probability, result.score, result.finished, alignment,
                                   place(result.begin), place(result.end)));
@@ -320,18 +320,25 @@ nb::dict train(const std::vector<std::pair<std::string, std::string>>& options, 
   heed::TrainedModel trained;
   {
     const nb::gil_scoped_release unlocked;
-    if (resume) {
-      std::string output;
-      for (const heed::GivenOption& option : given)
-        if (option.name == "output") output = option.text;
-      heed::require(!output.empty(), "[train] say which folder goes on, with output");
-      heed::Training training = heed::training_of_folder(output);
-      heed::change_training(training, given);
+    heed::work_as_rank([&](const heed::RanksPointer& ranks) {
+      if (!resume) {
+        std::optional<heed::TrainingPlan> plan;
+        ranks->together([&] { plan = heed::plan_training(given); });
+        trained = heed::train_model(std::move(*plan), force, tell, ranks);
+        return;
+      }
+      std::optional<heed::Training> training;
+      ranks->together([&] {
+        std::string output;
+        for (const heed::GivenOption& option : given)
+          if (option.name == "output") output = option.text;
+        heed::require(!output.empty(), "[train] say which folder goes on, with output");
+        training = heed::training_of_folder(output);
+        heed::change_training(*training, given);
+      });
       trained = heed::resume_training(
-          training, tell, accept_changed_data ? heed::ChangedData::accepted : heed::ChangedData::refused);
-    } else {
-      trained = heed::train_model(heed::plan_training(given), force, tell);
-    }
+          *training, tell, accept_changed_data ? heed::ChangedData::accepted : heed::ChangedData::refused, ranks);
+    });
   }
   nb::dict result;
   result["folder"] = trained.folder.string();
@@ -353,6 +360,6 @@ void add_runner(nb::module_& module) {
       .def("score", &Model::score, nb::arg("inputs"), nb::arg("outputs"))
       .def("about", &Model::about)
       .def("take_warnings", &Model::take_warnings);
-  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"),
-             nb::arg("accept_changed_data"), nb::arg("say"));
+  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"), nb::arg("accept_changed_data"),
+             nb::arg("say"));
 }

@@ -1,6 +1,8 @@
 #include "heed/autograd/var.h"
 
+#include <algorithm>
 #include <queue>
+#include <unordered_set>
 
 #include "heed/autograd/tensor_math.h"
 #include "heed/kernels/elementwise.h"
@@ -64,7 +66,7 @@ class Engine {
     }
   }
 
-  void run() {
+  void run(const std::function<void(std::uint64_t next)>& after = {}) {
     while (!queue_.empty()) {
       Node* node = queue_.top();
       queue_.pop();
@@ -78,12 +80,54 @@ class Engine {
         }
         give(node->inputs[i], std::move(gradients[i]));
       }
+      if (after) after(queue_.empty() ? 0 : queue_.top()->sequence);
     }
   }
 
  private:
   Gradients& leaves_;
   std::priority_queue<Node*, std::vector<Node*>, EarlierFirst> queue_;
+};
+
+// The leaves of a graph, each with the first op that used it: backward is done with a leaf once it has passed that op.
+class LeafUses {
+ public:
+  explicit LeafUses(const Node* output) {
+    std::unordered_map<const Node*, std::pair<const NodePointer*, std::uint64_t>> first;
+    std::unordered_set<const Node*> seen{output};
+    std::vector<const Node*> waiting{output};
+    while (!waiting.empty()) {
+      const Node* node = waiting.back();
+      waiting.pop_back();
+      for (const NodePointer& input : node->inputs) {
+        if (!input) continue;
+        if (!input->leaf()) {
+          if (seen.insert(input.get()).second) waiting.push_back(input.get());
+          continue;
+        }
+        auto& use = first.try_emplace(input.get(), &input, node->sequence).first->second;
+        use.second = std::min(use.second, node->sequence);
+      }
+    }
+    for (const auto& [leaf, use] : first) uses_.push_back({*use.first, use.second});
+    std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) { return a.sequence > b.sequence; });
+  }
+
+  // Tells of those that only ops after `next`, which comes next, have used.
+  void pass(std::uint64_t next, Gradients& gradients, const LeafIsDone& done) {
+    for (; at_ < uses_.size() && uses_[at_].sequence > next; ++at_) {
+      if (Gradient* gradient = gradients.find(uses_[at_].leaf)) gradient->settle();
+      done(uses_[at_].leaf);
+    }
+  }
+
+ private:
+  struct Use {
+    NodePointer leaf;
+    std::uint64_t sequence;
+  };
+  std::vector<Use> uses_;  // the latest first
+  std::size_t at_ = 0;
 };
 
 }  // namespace
@@ -112,8 +156,8 @@ const Gradient* Gradients::find(const Var& leaf) const {
   const auto it = entries_.find(leaf.node().get());
   return it == entries_.end() ? nullptr : &it->second.gradient;
 }
-Gradient* Gradients::find(const Var& leaf) {
-  const auto it = entries_.find(leaf.node().get());
+Gradient* Gradients::find(const NodePointer& leaf) {
+  const auto it = entries_.find(leaf.get());
   return it == entries_.end() ? nullptr : &it->second.gradient;
 }
 Tensor Gradients::of(const Var& leaf) const {
@@ -141,6 +185,15 @@ void backward(const Var& output, const Tensor& seed, Gradients& into) {
 void backward(const Var& loss, Gradients& into) {
   require(loss.size() == 1, "[backward] a loss is one number, not shape {}", loss.shape());
   backward(loss, Tensor(loss.shape(), Real{1}), into);
+}
+
+void backward(const Var& loss, Gradients& into, const LeafIsDone& done) {
+  require(loss.size() == 1 && loss.wants_gradient(), "[backward] a loss is one number that depends on variables");
+  LeafUses uses(loss.node().get());
+  Engine engine(into);
+  engine.give(loss.node(), Tensor(loss.shape(), Real{1}));
+  engine.run([&](std::uint64_t next) { uses.pass(next, into, done); });
+  uses.pass(0, into, done);
 }
 
 Gradients backward(const Var& loss) {

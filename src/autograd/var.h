@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -107,7 +108,8 @@ class Gradients {
  public:
   // Null if the leaf was not reached.
   const Gradient* find(const Var& leaf) const;
-  Gradient* find(const Var& leaf);
+  Gradient* find(const Var& leaf) { return find(leaf.node()); }
+  Gradient* find(const NodePointer& leaf);
   // As a tensor; zeros if the leaf was not reached.
   Tensor of(const Var& leaf) const;
   void add(const NodePointer& leaf, Gradient gradient);
@@ -129,6 +131,10 @@ void backward(const Var& output, const Tensor& seed, Gradients& into);
 // The gradients of a single number.
 void backward(const Var& loss, Gradients& into);
 Gradients backward(const Var& loss);
+// The same, and tells of every leaf when nothing more will be added to its gradient, which it finds in `into` and may
+// take away. The products that wait in it are computed by then.
+using LeafIsDone = std::function<void(const NodePointer& leaf)>;
+void backward(const Var& loss, Gradients& into, const LeafIsDone& done);
 
 // While one of these lives, ops called from this thread record nothing.
 class NoGradient {

@@ -7,6 +7,7 @@
 #include "heed/base/spelling.h"
 #include "heed/cli/commands.h"
 #include "heed/jobs/training_options.h"
+#include "heed/train/launch.h"
 
 namespace {
 
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (app.got_subcommand("train") && error.get_exit_code() != 0 && !heed::is_first_process()) return 2;
     return misused(app, error);
   } catch (const heed::cli::Exit& exit) {
     return exit.code;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "heed/base/file.h"
 #include "heed/base/threads.h"
@@ -12,6 +13,7 @@
 #include "heed/jobs/training.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/model_folder.h"
+#include "heed/train/launch.h"
 
 namespace heed::cli {
 namespace {
@@ -66,7 +68,12 @@ void report(const TrainedModel& trained) {
   say(fmt::format("done after {} steps{}; the model is in {}", trained.result.step, why, place));
 }
 
-void run(TrainOptions options, const std::vector<std::string>& rest) {
+// What all ranks are told alike. Gives what --resume goes on with, or else the plan.
+struct Task {
+  std::optional<Training> resumed;
+  std::optional<TrainingPlan> plan;
+};
+Task read_task(TrainOptions options, const std::vector<std::string>& rest) {
   add_model_options(rest, options.given);
   std::vector<GivenOption> given;
   if (!options.config.empty())
@@ -76,24 +83,50 @@ void run(TrainOptions options, const std::vector<std::string>& rest) {
   require(options.resume || !options.changed, "--accept-changed-data goes with --resume");
   require(!options.resume || !options.force, "--resume and --force contradict each other");
 
-  if (options.resume) {
-    std::string output;
-    for (const GivenOption& option : given)
-      if (option.name == "output") output = option.text;
-    require(!output.empty(), "--resume: say which model folder goes on, with --output");
-    Training training = training_of_folder(output);
-    change_training(training, given);
-    limit_threads(training.threads);
-    return report(resume_training(training, say, options.changed ? ChangedData::accepted : ChangedData::refused));
+  Task task;
+  if (!options.resume) {
+    task.plan = plan_training(given);
+    return task;
   }
-  TrainingPlan plan = plan_training(given);
-  if (options.dump) {
-    fmt::print("{}\n", fields_json([&plan](Fields& field) { plan.visit(field); }));
-    return;
+  std::string output;
+  for (const GivenOption& option : given)
+    if (option.name == "output") output = option.text;
+  require(!output.empty(), "--resume: say which model folder goes on, with --output");
+  task.resumed = training_of_folder(output);
+  change_training(*task.resumed, given);
+  return task;
+}
+
+void run_as_rank(const TrainOptions& options, const std::vector<std::string>& rest, const RanksPointer& ranks) {
+  Task task;
+  ranks->together([&] { task = read_task(options, rest); });
+  TrainedModel trained;
+  if (task.resumed) {
+    limit_threads(task.resumed->threads);
+    trained =
+        resume_training(*task.resumed, say, options.changed ? ChangedData::accepted : ChangedData::refused, ranks);
+  } else {
+    if (options.dump) {
+      if (ranks->first()) fmt::print("{}\n", fields_json([&task](Fields& field) { task.plan->visit(field); }));
+      return;
+    }
+    ranks->together([&] { check_folder(task.plan->training.output); });
+    limit_threads(task.plan->training.threads);
+    trained = train_model(std::move(*task.plan), options.force, say, ranks);
   }
-  check_folder(plan.training.output);
-  limit_threads(plan.training.threads);
-  report(train_model(std::move(plan), options.force, say));
+  if (ranks->first()) return report(trained);
+  if (trained.result.end == LoopEnd::signal) throw Exit{128 + trained.result.signal};
+}
+
+void run(const TrainOptions& options, const std::vector<std::string>& rest) {
+  try {
+    work_as_rank([&](const RanksPointer& ranks) { run_as_rank(options, rest, ranks); });
+  } catch (const ErrorOfRanks& error) {
+    // The first rank says it for all.
+    if (!error.is_shown_here()) throw Exit{1};
+    if (error.own()) std::rethrow_exception(error.own());
+    throw;
+  }
 }
 
 }  // namespace
@@ -117,6 +150,7 @@ void add_train(CLI::App& app) {
       "             --valid-target valid.fr --output my-model\n"
       "  heed train --model rnnsearch --job summarisation --data train.tsv --valid valid.tsv --output headlines\n"
       "  heed train --resume --output my-model --epochs 40\n"
+      "  mpirun -n 4 heed train --data pairs.tsv.gz --model transformer --output trained-by-four\n"
       "  heed train --data pairs.tsv.gz --model transformer --width 256 --steps 2000 --output small\n"
       "  heed train --config my.yaml --dump-config > all.json");
   command->callback([command, options] { run(*options, command->remaining()); });

@@ -121,6 +121,12 @@ Source source_of_choices(Rows samples, std::span<const Index> numbers) {
   return source_of(inputs, "the choices", numbers);
 }
 
+// What a sample adds to the words of its batch.
+Index words_of(const EncodedSample& sample, bool gives_label) {
+  if (gives_label) return sample.output.empty() ? 0 : 1;
+  return static_cast<Index>(sample.output.size()) + 1;
+}
+
 void add_words(Rows samples, SampleBatch& result) {
   std::size_t n = 0;
   for (const EncodedSample* sample : samples) n = std::max(n, sample->output.size() + 1);
@@ -140,7 +146,6 @@ void add_words(Rows samples, SampleBatch& result) {
     }
     result.expected.data()[b * n + output.size()] = kEnd;
     result.previous.lengths.data()[b] = static_cast<std::int32_t>(output.size() + 1);
-    result.words += static_cast<Index>(output.size() + 1);
   }
 }
 
@@ -149,7 +154,6 @@ void add_labels(Rows samples, SampleBatch& result) {
   for (std::size_t b = 0; b < samples.size(); ++b) {
     if (samples[b]->output.empty()) continue;
     result.expected.data()[b] = samples[b]->output[0];
-    ++result.words;
   }
 }
 
@@ -161,7 +165,9 @@ SampleBatch batch_of_rows(Rows samples, bool gives_label) {
     require(sample->inputs.size() == inputs, "[batch] a sample of {} inputs beside one of {}", sample->inputs.size(),
             inputs);
     result.numbers.push_back(sample->number);
+    result.words += words_of(*sample, gives_label);
   }
+  result.samples = static_cast<Index>(samples.size());
   for (std::size_t i = 0; i < inputs; ++i) {
     std::vector<const EncodedInput*> all;
     for (const EncodedSample* sample : samples) all.push_back(&sample->inputs[i]);
@@ -433,9 +439,9 @@ void SampleBatches::cut_batches() {
   if (options_.shuffle) shuffle(batches_, key.derive("batches"));
 }
 
-SampleBatch SampleBatches::next() {
+SampleBatch SampleBatches::next(const Part& part) {
   if (!started_) start_epoch(position_.epoch);
-  SampleBatch batch = assemble(batches_[at_]);
+  SampleBatch batch = assemble(batches_[at_], part);
   ++at_;
   ++position_.batch;
   if (at_ == batches_.size() && !fill()) {
@@ -463,14 +469,21 @@ void SampleBatches::seek(Position position) {
   }
 }
 
-SampleBatch SampleBatches::assemble(const std::vector<std::size_t>& rows) const {
+SampleBatch SampleBatches::assemble(const std::vector<std::size_t>& rows, const Part& part) const {
+  const auto all = static_cast<Index>(rows.size());
+  const Index begin = all * part.from / part.of, end = all * part.to / part.of;
+  Index all_words = 0;
+  for (const std::size_t row : rows) all_words += words_of(samples_[row], options_.gives_label);
   std::vector<const EncodedSample*> samples;
-  samples.reserve(rows.size());
-  for (const std::size_t row : rows) samples.push_back(&samples_[row]);
-  SampleBatch result = batch_of_rows(samples, options_.gives_label);
-  if (options_.files.alignments.empty()) return result;
+  for (Index i = begin; i < end; ++i) samples.push_back(&samples_[rows[static_cast<std::size_t>(i)]]);
+  SampleBatch result;
+  if (!samples.empty()) result = batch_of_rows(samples, options_.gives_label);
+  result.words = all_words;
+  result.samples = all;
+  result.first = begin;
+  if (samples.empty() || options_.files.alignments.empty()) return result;
   const Index m = result.inputs[0].longest(), n = result.previous.longest();
-  result.alignment = Tensor(Shape{static_cast<Index>(rows.size()), n, m}, Real{0});
+  result.alignment = Tensor(Shape{end - begin, n, m}, Real{0});
   for (std::size_t b = 0; b < samples.size(); ++b) {
     if (samples[b]->links.empty()) continue;
     const std::vector<std::vector<Index>> words = options_.words_of(*samples[b]);

@@ -60,6 +60,9 @@ struct SampleBatch {
   Source previous;             // of words: [begin, y1..yn]; empty of labels
   Ids expected;                // of words [batch, longest]: y1..yn, end, -1 beyond; of labels [batch], -1: not known
   Index words = 0;             // of words: pieces of the outputs with their ends; of labels: samples that have one
+  // Where only a part of a batch was asked for: `words` is of all of it, which has so many samples, and the first one
+  // here is number `first` of them.
+  Index samples = 0, first = 0;
   std::vector<Index> numbers;  // of the samples
   // [batch, longest of the output, longest of the first input]: rows sum to 1, or are zero where nothing is known (the
   // end, words without links). Empty unless there is a file of alignments.
@@ -106,8 +109,14 @@ class SampleBatches {
   SampleBatches(SampleBatches&&) noexcept;
   SampleBatches& operator=(SampleBatches&&) noexcept;
 
-  // The next batch; after the last of an epoch the next epoch starts by itself.
-  SampleBatch next();
+  // The pieces [from, to) of a batch that is cut into `of`, where piece i of n samples are [n i / of, n (i + 1) / of).
+  struct Part {
+    Index from = 0, to = 1, of = 1;
+  };
+  // The next batch, or a part of it, which may have no samples; after the last of an epoch the next epoch starts by
+  // itself.
+  SampleBatch next(const Part& part);
+  SampleBatch next() { return next({}); }
 
   // How many batches of which epoch were given. After the last batch of epoch e it is {e + 1, 0}.
   struct Position {
@@ -128,7 +137,7 @@ class SampleBatches {
   bool fill();
   void read_buffer();
   void cut_batches();
-  SampleBatch assemble(const std::vector<std::size_t>& rows) const;
+  SampleBatch assemble(const std::vector<std::size_t>& rows, const Part& part) const;
 
   BatchOptions options_;
   std::unique_ptr<Reader> reader_;

@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "heed/base/file.h"
 #include "heed/base/json-inl.h"
+#include "heed/base/surviving_process.h"
 #include "heed/data/labels.h"
+#include "heed/data/spooled_files.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
 #include "heed/jobs/given_encoder.h"
 #include "heed/jobs/given_vectors.h"
-#include "heed/data/spooled_files.h"
 #include "heed/jobs/kept_sense.h"
 #include "heed/jobs/training_data.h"
+#include "heed/jobs/training_ranks.h"
 #include "heed/jobs/training_task.h"
 #include "heed/store/fields_file.h"
 #include "heed/store/folder_lock.h"
@@ -115,6 +116,7 @@ LoopOptions loop_options(const Training& training) {
   options.workers.shards = training.shards;
   options.workers.threads = static_cast<int>(training.threads);
   options.workers.seed = static_cast<std::uint64_t>(training.seed);
+  options.workers.wire = training.wire == "bf16" ? Wire::bf16 : Wire::full;
   options.delay = training.delay;
   options.clip_norm = training.clip_norm;
   options.max_norm = training.max_norm;
@@ -161,37 +163,47 @@ const char* name_of(LoopEnd end) {
   }
 }
 
+TrainingLog open_log(const ModelFolder& folder, Index step, Index steps, const Ranks& ranks) {
+  if (ranks.first()) return {folder.log(), step, steps};
+  ProgressScreen silent = ProgressScreen::standard_error();
+  silent.write = [](std::string_view) {};
+  return {{}, step, steps, silent};
+}
+
 TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training& training, JobTask& task,
-                 const KeptFeatures& kept, const Say& say) {
-  TrainingLoop loop(*bundle.parameters, task, make_schedule(training), loop_options(training));
-  if (folder.has_checkpoint()) {
+                 const KeptFeatures& kept, const Say& say, const RanksPointer& ranks) {
+  TrainingLoop loop(*bundle.parameters, task, make_schedule(training), loop_options(training), ranks);
+  ranks->together([&] {
+    if (!folder.has_checkpoint()) return;
     loop.resume(load_checkpoint(folder.checkpoint()));
     say(fmt::format("going on after step {}", loop.step()));
-  }
-  TrainingLog log(folder.log(), loop.step(), training.steps);
+  });
+  TrainingLog log = open_log(folder, loop.step(), training.steps, *ranks);
   LoopFiles files;
-  files.save = [&](const Checkpoint& checkpoint) { folder.save_checkpoint(checkpoint); };
-  files.keep = [&] { folder.save_weights(*bundle.parameters); };
+  files.save = [&](const Checkpoint& checkpoint) { ranks->once([&] { folder.save_checkpoint(checkpoint); }); };
+  files.keep = [&] { ranks->once([&] { folder.save_weights(*bundle.parameters); }); };
+  if (!ranks->alone() && ranks->first())
+    files.rescue = [&](const Checkpoint& checkpoint) {
+      constexpr double kSeconds = 120;
+      run_in_surviving_process([&] { folder.save_checkpoint(checkpoint); }, kSeconds);
+    };
   memory::reset_peak();
+  ranks->set_patience(training.rank_timeout);
   const LoopResult result = loop.run(files, log);
-  if (result.end != LoopEnd::signal) kept.remove();
-  const std::size_t peak = std::max(earlier_peak(folder), memory::statistics().peak_bytes);
-  Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
-  if (result.best) outcome[training.metric_names().front()] = *result.best;
-  folder.save_text("training.json", training_text(training, task.example(), outcome));
+  std::size_t peak = memory::statistics().peak_bytes;
+  ranks->once([&] {
+    if (result.end != LoopEnd::signal) kept.remove();
+    peak = std::max(earlier_peak(folder), peak);
+    Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
+    if (result.best) outcome[training.metric_names().front()] = *result.best;
+    folder.save_text("training.json", training_text(training, task.example(), outcome));
+  });
   return {result, folder.path(), peak};
 }
 
 void say_what_was_found(const JobTask& task, const Say& say) {
   say("training data: " + task.training_report().text());
   if (task.validation_report().read > 0) say("validation data: " + task.validation_report().text());
-}
-
-std::vector<std::string> all_files(const Training& training) {
-  std::vector<std::string> files;
-  for (const Training::FilesOfOption& each : training.files())
-    files.insert(files.end(), each.files.begin(), each.files.end());
-  return files;
 }
 
 // The data must be what the training began with. Gives what data.json says of them.
@@ -225,11 +237,6 @@ void say_how_it_is_locked(const FolderLock& lock, const std::filesystem::path& f
                     lock.weakness()));
 }
 
-// A batch is cut into as many pieces as there are processors, unless another number is asked for.
-void choose_shards(Training& training) {
-  if (training.shards == 0) training.shards = std::max<Index>(std::thread::hardware_concurrency(), 1);
-}
-
 // "vocabularies of 8000 and 8000", "a vocabulary of 8000, 3 labels".
 std::string sizes_of(const Bundle& bundle) {
   std::vector<Index> sizes;
@@ -247,7 +254,8 @@ std::string sizes_of(const Bundle& bundle) {
 // Whether the folder's training and model have the options of the plan.
 bool began_like(const ModelFolder& folder, TrainingPlan& plan) {
   if (folder.model() != plan.training.model || job_named(folder.job()).name != plan.training.job) return false;
-  choose_shards(plan.training);
+  Ranks alone;
+  choose_shards(plan.training, alone);
   TrainingPlan found{training_of_folder(folder.path()), load_bundle(folder, FolderWeights::fresh).config};
   found.training.threads = plan.training.threads;
   return fields_json([&found](Fields& field) { found.visit(field); }) ==
@@ -285,34 +293,59 @@ Codes make_codes(const Training& training, const Say& say) {
   return codes;
 }
 
-TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
+TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say_anywhere, const RanksPointer& ranks) {
+  const Say say = said_once(*ranks, say_anywhere);
   Training& training = plan.training;
-  check_training(training);
-  require_free_folder(training.output, replace);
+  require_same_options(*ranks, [&plan](Fields& field) { plan.visit(field); });
+  ranks->together([&] {
+    check_training(training);
+    require_files_for_all(*ranks, training);
+  });
+  ranks->once([&] { require_free_folder(training.output, replace); });
   const SpooledFiles spooled(all_files(training));
-  const TrainingData data(training);
-  choose_shards(training);
-  const System& system = system_named(training.model);
-  Codes codes = make_codes(training, say);
-  codes.senses = learn_senses(training, system, *plan.config);
-  Bundle bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
-                              static_cast<std::uint64_t>(training.seed));
-  if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
-  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
-  // The data are opened before the folder is made: what is wrong with them costs no older model.
-  const KeptFeatures kept(bundle, training.features, training.output);
-  JobTask task(bundle, training);
-  kept.end_progress();
-  say_what_was_found(task, say);
-  require_free_folder(training.output, replace);  // reading the data may have taken minutes
+  std::optional<TrainingData> data;
+  ranks->together([&] { data.emplace(training); });
+  require_same_data(*ranks, *data);
+  share_processors(*ranks);
+  use_common_kernels(*ranks, say);
+  choose_shards(training, *ranks);
+
+  std::optional<Bundle> bundle;
+  std::optional<KeptFeatures> kept;
+  std::optional<JobTask> task;
   std::optional<FolderLock> lock;
-  const ModelFolder folder = create_folder(
-      training.output, bundle,
-      {{"training.json", training_text(training, task.example(), Json::object())}, {kDataFile, data.json()}}, replace,
-      [&lock](const std::filesystem::path& path) { lock.emplace(path); });
-  say_how_it_is_locked(*lock, folder.path(), say);
-  say(fmt::format("{} with {} parameters, {}", bundle.system->name, bundle.parameters->count(), sizes_of(bundle)));
-  return run(folder, bundle, training, task, kept, say);
+  const auto open_data = [&] {
+    kept.emplace(*bundle, training.features, training.output);
+    task.emplace(*bundle, training, ranks);
+    kept->end_progress();
+  };
+  ranks->once([&] {
+    const System& system = system_named(training.model);
+    Codes codes = make_codes(training, say);
+    codes.senses = learn_senses(training, system, *plan.config);
+    bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
+                         static_cast<std::uint64_t>(training.seed));
+    if (!training.vectors.empty()) say(give_vectors(*bundle, training.vectors));
+    if (const std::string said = give_encoder(*bundle); !said.empty()) say(said);
+    // The data are opened before the folder is made: what is wrong with them costs no older model.
+    open_data();
+    say_what_was_found(*task, say);
+    require_free_folder(training.output, replace);  // reading the data may have taken minutes
+    create_folder(
+        training.output, *bundle,
+        {{"training.json", training_text(training, task->example(), Json::object())}, {kDataFile, data->json()}},
+        replace, [&lock](const std::filesystem::path& path) { lock.emplace(path); });
+    say_how_it_is_locked(*lock, training.output, say);
+    say(fmt::format("{} with {} parameters, {}", bundle->system->name, bundle->parameters->count(), sizes_of(*bundle)));
+  });
+  const ModelFolder folder = folder_of_first(*ranks, training.output);
+  ranks->together([&] {
+    if (ranks->first()) return;
+    bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+    open_data();
+  });
+  share_parameters(*ranks, *bundle);
+  return run(folder, *bundle, training, *task, *kept, say, ranks);
 }
 
 TrainedModel continue_training(TrainingPlan plan, bool replace, const Say& say) {
@@ -332,21 +365,44 @@ Training training_of_folder(const std::filesystem::path& path) {
   return training;
 }
 
-TrainedModel resume_training(const Training& training, const Say& say, ChangedData changed) {
-  check_training(training);
-  const ModelFolder folder(training.output);
-  const FolderLock lock(folder.path());
-  say_how_it_is_locked(lock, folder.path(), say);
-  folder.remove_partial_files();
+TrainedModel resume_training(const Training& given, const Say& say_anywhere, ChangedData changed,
+                             const RanksPointer& ranks) {
+  const Say say = said_once(*ranks, say_anywhere);
+  Training training = given;
+  require_same_options(*ranks, [&training](Fields& field) { training.visit(field); });
+  ranks->together([&] {
+    check_training(training);
+    require_files_for_all(*ranks, training);
+  });
+  share_processors(*ranks);
+  use_common_kernels(*ranks, say);
+  choose_shards(training, *ranks);
+  std::optional<FolderLock> lock;
+  ranks->once([&] {
+    lock.emplace(ModelFolder(training.output).path());
+    say_how_it_is_locked(*lock, training.output, say);
+    ModelFolder(training.output).remove_partial_files();
+  });
+  const ModelFolder folder = folder_of_first(*ranks, training.output);
   const SpooledFiles spooled(all_files(training));
-  const std::string data = checked_data(folder, training, changed, say);
-  Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
-  const KeptFeatures kept(bundle, training.features, training.output);
-  JobTask task(bundle, training);
-  kept.end_progress();
-  say_what_was_found(task, say);
-  folder.save_text(kDataFile, data);
-  return run(folder, bundle, training, task, kept, say);
+  std::string data;
+  ranks->together([&] { data = checked_data(folder, training, changed, say); });
+  std::optional<Bundle> bundle;
+  std::optional<KeptFeatures> kept;
+  std::optional<JobTask> task;
+  const auto open = [&] {
+    bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+    kept.emplace(*bundle, training.features, training.output);
+    task.emplace(*bundle, training, ranks);
+    kept->end_progress();
+    say_what_was_found(*task, say);
+  };
+  ranks->once(open);  // the others find the features that it keeps
+  ranks->together([&] {
+    if (!ranks->first()) open();
+  });
+  ranks->once([&] { folder.save_text(kDataFile, data); });
+  return run(folder, *bundle, training, *task, *kept, say, ranks);
 }
 
 }  // namespace heed

@@ -223,6 +223,8 @@ void Training::visit(Fields& field) {
   field("seed", seed, "seed of weights, shuffling and dropout");
   field("threads", threads, "worker threads (0: all); the result does not depend on it");
   field("shards", shards, "parts that a batch is cut into (0: one per processor); the result depends on it");
+  field("wire", wire, "under mpirun or srun, how gradients travel: full, or bf16 (half the bytes, rounded)");
+  field("rank-timeout", rank_timeout, "seconds after which ranks that give no answer end the training (0: never)");
 }
 
 std::vector<Training::FilesOfOption> Training::files() const {
@@ -394,6 +396,8 @@ void check_training(const Training& t) {
   check_sides(t, "valid-", &Training::Side::valid);
   for (const Training::FilesOfOption& each : t.files()) require_files(each);
   require_known("digest", t.digest, {"sampled", "full"});
+  require_known("wire", t.wire, {"full", "bf16"});
+  require(t.rank_timeout >= 0, "--rank-timeout: {} is not a number of seconds", t.rank_timeout);
   require_known("vectors-words", t.vectors_words, {"seen", "all"});
   require(t.vectors.empty() || t.vocabulary == "words" || t.vocabulary == "tokens",
           "--vectors: they are of words, but the vocabulary is of subwords; choose --vocabulary tokens (or words)");

@@ -49,6 +49,9 @@ struct Training {
   Index beam = 1;
   double length_penalty = 0.6;
   Index seed = 1, threads = 0, shards = 0;
+  // Between ranks.
+  std::string wire = "full";
+  double rank_timeout = 300;
 
   explicit Training(const Job& job);
   void visit(Fields& field);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
@@ -71,6 +72,22 @@ Source rows_of(const Source& all, Index begin, Index end) {
           .extended = all.extended};
 }
 
+// Texts as one, each behind its length.
+std::string packed(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += fmt::format("{} {}", text.size(), text);
+  return all;
+}
+std::vector<std::string> unpacked(const std::string& all) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t space = all.find(' ', at), size = std::stoul(all.substr(at, space - at));
+    texts.push_back(all.substr(space + 1, size));
+    at = space + 1 + size;
+  }
+  return texts;
+}
+
 // Guided alignment, summed over the output words that have links.
 Var guided_loss(const Var& alignment, const Tensor& gold) {
   Index aligned = 0;
@@ -82,9 +99,10 @@ Var guided_loss(const Var& alignment, const Tensor& gold) {
 
 }  // namespace
 
-JobTask::JobTask(const Bundle& bundle, const Training& training)
+JobTask::JobTask(const Bundle& bundle, const Training& training, std::shared_ptr<Ranks> ranks)
     : bundle_(bundle),
       training_(training),
+      ranks_(std::move(ranks)),
       batches_(training_data(bundle, training)),
       threads_(training.threads > 0 ? static_cast<int>(training.threads) : thread_count()) {
   if (!training.validates()) return;
@@ -97,13 +115,14 @@ JobTask::JobTask(const Bundle& bundle, const Training& training)
 
 TrainingTask::Batch JobTask::next() {
   const Index epoch = batches_.position().epoch;
-  batch_ = batches_.next();
+  const Index own = training_.shards / ranks_->size(), from = ranks_->rank() * own;
+  batch_ = ranks_->alone() ? batches_.next() : batches_.next({from, from + own, training_.shards});
   return {epoch, batch_.words};
 }
 
 Var JobTask::loss(Index shard, Index shards, Random& random) const {
-  const Index samples = batch_.inputs.front().batch();
-  const Index begin = samples * shard / shards, end = samples * (shard + 1) / shards;
+  const Index begin = batch_.samples * shard / shards - batch_.first;
+  const Index end = batch_.samples * (shard + 1) / shards - batch_.first;
   if (begin == end) return {};
   return bundle_.writer ? writer_loss(begin, end, random) : chooser_loss(begin, end, random);
 }
@@ -145,12 +164,14 @@ void JobTask::seek(const TrainingState& position) {
       {static_cast<Index>(position.number("epoch", "data")), static_cast<Index>(position.number("batch", "data"))});
 }
 
-// Per word or label, without label smoothing.
+// Per word or label, without label smoothing. Every rank computes some of the batches, all add them up in their order.
 double JobTask::cross_entropy_of_validation() {
-  std::vector<double> losses(validation_.size());
-  for_each_batch(threads_, validation_.size(), [&](std::size_t i) {
+  const auto ranks = static_cast<std::size_t>(ranks_->size()), rank = static_cast<std::size_t>(ranks_->rank());
+  std::vector<double> losses((validation_.size() + ranks - 1) / ranks);  // of batches rank, rank + ranks, ...
+  for_each_batch(threads_, losses.size(), [&](std::size_t i) {
+    if (i * ranks + rank >= validation_.size()) return;
     const NoGradient off;
-    const SampleBatch& batch = validation_[i];
+    const SampleBatch& batch = validation_[i * ranks + rank];
     const CrossEntropy summed{.average = false};
     const Var loss =
         bundle_.writer
@@ -158,15 +179,36 @@ double JobTask::cross_entropy_of_validation() {
             : cross_entropy(bundle_.chooser->forward(batch.inputs).scores, batch.expected, summed);
     losses[i] = static_cast<double>(loss.value().item());
   });
+  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(losses)));
+  std::vector<double> all(losses.size() * ranks);
+  std::memcpy(all.data(), gathered.data(), gathered.size());
   double loss = 0;
   Index words = 0;
-  for (std::size_t i = 0; i < losses.size(); ++i) loss += losses[i], words += validation_[i].words;
+  for (std::size_t i = 0; i < validation_.size(); ++i)
+    loss += all[i % ranks * losses.size() + i / ranks], words += validation_[i].words;
   return loss / static_cast<double>(words);
 }
 
+// Every rank computes some of them.
 std::vector<std::string> JobTask::outputs_of_validation() {
+  const auto ranks = static_cast<std::size_t>(ranks_->size());
+  std::vector<const Sample*> own;
+  for (std::size_t i = static_cast<std::size_t>(ranks_->rank()); i < validation_samples_.size(); i += ranks)
+    own.push_back(&validation_samples_[i]);
+  const std::vector<std::string> found = outputs_of(own);
+  if (ranks_->alone()) return found;
+  std::vector<std::string> outputs(validation_samples_.size());
+  const std::vector<std::string> gathered = ranks_->gather(packed(found));
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::vector<std::string> texts = unpacked(gathered[rank]);
+    for (std::size_t i = 0; i < texts.size(); ++i) outputs[i * ranks + rank] = texts[i];
+  }
+  return outputs;
+}
+
+std::vector<std::string> JobTask::outputs_of(std::span<const Sample* const> chosen) {
   std::vector<EncodedSample> samples;
-  for (const Sample& sample : validation_samples_) samples.push_back(bundle_.encode(without_outputs(sample)));
+  for (const Sample* sample : chosen) samples.push_back(bundle_.encode(without_outputs(*sample)));
   std::vector<std::string> outputs;
   if (bundle_.chooser || training_.cut_texts)
     for (EncodedSample& sample : samples)
@@ -176,7 +218,7 @@ std::vector<std::string> JobTask::outputs_of_validation() {
     const auto found = choose_batches(choosers, samples, {}, threads_);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto best = static_cast<std::size_t>(std::max_element(found[i].begin(), found[i].end()) - found[i].begin());
-      const std::vector<Choice> choices = bundle_.choose_from(validation_samples_[i], samples[i]);
+      const std::vector<Choice> choices = bundle_.choose_from(*chosen[i], samples[i]);
       outputs.push_back(best < choices.size() ? choices[best].text : "");
     }
     return outputs;

@@ -7,10 +7,11 @@
 
 namespace heed {
 
-// Any job for the training loop: batches of samples, their loss, validation.
+// Any job for the training loop: batches of samples, their loss, validation. Each rank assembles only the part of every
+// batch that its shards are, and computes its share of the validation.
 class JobTask final : public TrainingTask {
  public:
-  JobTask(const Bundle& bundle, const Training& training);
+  JobTask(const Bundle& bundle, const Training& training, std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>());
 
   Batch next() override;
   const char* unit() const override { return bundle_.chooser ? "samples" : "words"; }
@@ -32,9 +33,11 @@ class JobTask final : public TrainingTask {
   Var chooser_loss(Index begin, Index end, Random& random) const;
   double cross_entropy_of_validation();
   std::vector<std::string> outputs_of_validation();
+  std::vector<std::string> outputs_of(std::span<const Sample* const> samples);
 
   const Bundle& bundle_;
   Training training_;
+  std::shared_ptr<Ranks> ranks_;
   SampleBatches batches_;
   SampleBatch batch_;
   std::vector<SampleBatch> validation_;

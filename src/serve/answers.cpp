@@ -1,5 +1,6 @@
 #include "heed/serve/answers.h"
 
+#include "heed/base/version.h"
 #include "heed/explain/content_policy.h"
 #include "heed/jobs/variant.h"
 #include "heed/serve/body-inl.h"

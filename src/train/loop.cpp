@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "heed/base/spelling.h"
 #include "heed/train/clip.h"
@@ -55,15 +58,47 @@ struct TrainingLoop::Run {
   Index words_at = 0;       // and the words of the run until then
   Index words = 0;          // of this run
   bool save_due = false;    // at the end of the step
+  double waited = 0;        // for other ranks, before this run
+  // As all ranks see them: the signal that came to one of them, and whether the time of the first is over.
+  int signal = 0;
+  bool time_is_over = false;
+  std::mutex files_and_weights{};          // held by whoever writes the former or changes the latter
+  const TrainingState* resting = nullptr;  // where the data stand that belong to the weights, while nobody changes them
 };
 
-TrainingLoop::TrainingLoop(Parameters& parameters, TrainingTask& task, SchedulePointer schedule, LoopOptions options)
+namespace {
+
+// Marks the time in which gradients are computed and nothing else changes.
+class Resting {
+ public:
+  Resting(std::mutex& mutex, const TrainingState*& place, const TrainingState* position)
+      : mutex_(mutex), place_(place) {
+    const std::lock_guard lock(mutex_);
+    place_ = position;
+  }
+  ~Resting() {
+    const std::lock_guard lock(mutex_);
+    place_ = nullptr;
+  }
+  Resting(const Resting&) = delete;
+  Resting& operator=(const Resting&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  const TrainingState*& place_;
+};
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(Parameters& parameters, TrainingTask& task, SchedulePointer schedule, LoopOptions options,
+                           std::shared_ptr<Ranks> ranks)
     : parameters_(parameters),
       task_(task),
       schedule_(std::move(schedule)),
       options_(std::move(options)),
+      ranks_(std::move(ranks)),
       optimiser_(options_.optimiser),
-      workers_(options_.workers) {
+      workers_(options_.workers, ranks_) {
   require(options_.delay >= 1, "[train] an update takes at least 1 batch, not {}", options_.delay);
   require(options_.clip_norm >= 0, "[train] the norm to clip at must be 0 or more, not {}", options_.clip_norm);
   require(options_.max_norm >= 0, "[train] the largest norm of weights must be 0 or more, not {}", options_.max_norm);
@@ -74,8 +109,11 @@ TrainingLoop::TrainingLoop(Parameters& parameters, TrainingTask& task, ScheduleP
 
 LoopResult TrainingLoop::run(const LoopFiles& files, TrainingLog& log) {
   Run run{files, log};
+  run.waited = ranks_->waited();
+  std::jthread rescuer;
+  if (files.rescue) rescuer = std::jthread([&](const std::stop_token& stop) { rescue(run, stop); });
   LoopEnd end = LoopEnd::signal;
-  while (run.signals.caught() == 0) {
+  for (look_for_an_end(run); run.signal == 0; look_for_an_end(run)) {
     if (const auto reached = limit(run)) {
       end = *reached;
       break;
@@ -98,13 +136,30 @@ LoopResult TrainingLoop::run(const LoopFiles& files, TrainingLog& log) {
     finish(run);
   }
   log.finish();
-  return {end, run.signals.caught(), step_, best_};
+  return {end, run.signal, step_, best_};
+}
+
+// Signals and clocks are each rank's own, and an end is everybody's.
+void TrainingLoop::look_for_an_end(Run& run) const {
+  struct Seen {
+    int signal;
+    bool time_is_over;
+  };
+  const bool over = options_.minutes > 0 && seconds_ + now() - run.began >= 60 * options_.minutes;
+  const Seen own{run.signals.caught(), over};
+  const std::vector<std::byte> all = ranks_->gather_equal(std::as_bytes(std::span(&own, 1)));
+  for (std::size_t at = 0; at < all.size(); at += sizeof(Seen)) {
+    Seen seen;
+    std::memcpy(&seen, all.data() + at, sizeof(Seen));
+    if (run.signal == 0) run.signal = seen.signal;
+    if (at == 0) run.time_is_over = seen.time_is_over;
+  }
 }
 
 std::optional<LoopEnd> TrainingLoop::limit(const Run& run) const {
   if (options_.steps > 0 && step_ >= options_.steps) return LoopEnd::steps;
   if (options_.patience > 0 && stalled_ >= options_.patience) return LoopEnd::patience;
-  if (options_.minutes > 0 && seconds_ + now() - run.began >= 60 * options_.minutes) return LoopEnd::minutes;
+  if (run.time_is_over) return LoopEnd::minutes;
   return std::nullopt;
 }
 
@@ -130,6 +185,9 @@ void TrainingLoop::update(Run& run, const TrainingTask::Batch& first, const Trai
   Gradients gradients;
   double loss = 0;
   Index words = 0;
+  // Noise is in the weights while gradients are computed.
+  std::optional<Resting> resting;
+  if (options_.weight_noise == 0) resting.emplace(run.files_and_weights, run.resting, &before);
   for (Index part = 0; part < options_.delay; ++part) {
     words += part == 0 ? first.words : task_.next().words;
     Workers::Result result = run_batch(part);
@@ -141,11 +199,12 @@ void TrainingLoop::update(Run& run, const TrainingTask::Batch& first, const Trai
     for (const Parameters::Entry& entry : parameters_.entries())
       if (Gradient* gradient = result.gradients.find(entry.var)) gradients.add(entry.var, std::move(*gradient));
   }
+  resting.reset();
   require(words > 0, "[train] the batch of step {} has no words", step_ + 1);
 
   // The gradients are of the sum over the words; what counts is their mean.
   const double norm = global_norm(gradients, parameters_) / static_cast<double>(words);
-  if (!std::isfinite(loss) || !std::isfinite(norm)) explain_numbers(loss, norm, before);
+  if (!std::isfinite(loss) || !std::isfinite(norm)) ranks_->together([&] { explain_numbers(loss, norm, before); });
   const Real clip = options_.clip_norm > 0 ? clip_factor(norm, options_.clip_norm) : Real{1};
   const Real rate = schedule_->rate(step_ + 1);
   optimiser_.step(parameters_, gradients, rate, clip / static_cast<Real>(words));
@@ -162,10 +221,16 @@ void TrainingLoop::update(Run& run, const TrainingTask::Batch& first, const Trai
 void TrainingLoop::show(Run& run, double rate, double norm) {
   const double time = now(), loss = shown_loss_ / static_cast<double>(shown_words_);
   const double speed = static_cast<double>(run.words) / std::max(time - run.began, 1e-9);
-  run.log.update(step_, fmt::format("epoch {}, loss {:.3f}, {:.0f} {}/s", epoch_ + 1, loss, speed, task_.unit()));
+  std::string text = fmt::format("epoch {}, loss {:.3f}, {:.0f} {}/s", epoch_ + 1, loss, speed, task_.unit());
+  std::optional<double> waiting;
+  if (!ranks_->alone()) {
+    waiting = (ranks_->waited() - run.waited) / std::max(time - run.began, 1e-9);
+    text += fmt::format(" on {} ranks, {:.0f} % waiting", ranks_->size(), 100 * *waiting);
+  }
+  run.log.update(step_, text);
   if (!due(options_.show, step_)) return;
   const double lately = static_cast<double>(run.words - run.words_at) / std::max(time - run.shown_at, 1e-9);
-  run.log.steps({step_, epoch_, loss, rate, norm, shown_words_, lately, seconds_ + time - run.began});
+  run.log.steps({step_, epoch_, loss, rate, norm, shown_words_, lately, seconds_ + time - run.began, waiting});
   run.shown_at = time;
   run.words_at = run.words;
   shown_loss_ = 0;
@@ -235,8 +300,19 @@ void TrainingLoop::save(Run& run) {
     run.files.keep();
     if (average_) average_->restore(parameters_);
   }
-  run.files.save(checkpoint(seconds_ + now() - run.began));
+  const std::lock_guard lock(run.files_and_weights);
+  run.files.save(checkpoint(seconds_ + now() - run.began, task_.position()));
   run.save_due = false;
+}
+
+// Waits for a signal, and then for a moment in which the weights are those of a whole step.
+void TrainingLoop::rescue(Run& run, const std::stop_token& stop) const {
+  for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+    if (run.signals.caught() == 0) continue;
+    const std::lock_guard lock(run.files_and_weights);
+    if (run.resting == nullptr) continue;
+    return run.files.rescue(checkpoint(seconds_ + now() - run.began, *run.resting));
+  }
 }
 
 void TrainingLoop::finish(Run& run) {
@@ -244,13 +320,13 @@ void TrainingLoop::finish(Run& run) {
   save(run);
 }
 
-Checkpoint TrainingLoop::checkpoint(double seconds) const {
+Checkpoint TrainingLoop::checkpoint(double seconds, const TrainingState& position) const {
   Checkpoint all;
   all["parameters"] = state_of(parameters_);
   all["optimiser"] = optimiser_.state();
   all["schedule"] = schedule_->state();
   if (average_) all["average"] = average_->state();
-  all["data"] = task_.position();
+  all["data"] = position;
   std::vector<NamedNumber>& loop = all["loop"].numbers;
   const auto keep = [&loop](const char* name, double number) { loop.push_back({name, number}); };
   keep("step", static_cast<double>(step_));

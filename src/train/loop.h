@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 
 #include "heed/store/checkpoint.h"
 #include "heed/train/average.h"
@@ -61,6 +62,9 @@ struct LoopOptions {
 struct LoopFiles {
   std::function<void(const Checkpoint&)> save;
   std::function<void()> keep;  // the parameters are at this moment the best so far (averaged, if averages are kept)
+  // If there is one, it is called by another thread as soon as a signal comes, and gets the checkpoint of the last
+  // whole step: a launcher kills a second after its SIGTERM, and a step may take longer. It does not throw.
+  std::function<void(const Checkpoint&)> rescue = {};
 };
 
 enum class LoopEnd { steps, epochs, minutes, patience, signal };
@@ -73,10 +77,12 @@ struct LoopResult {
 
 // Trains: draws batches, updates the parameters, validates, keeps the best weights, saves checkpoints, and stops at a
 // limit, when nothing improves, or at the end of the step in which a SIGINT, SIGTERM or SIGHUP comes. A run that is
-// resumed from a checkpoint goes on bit-identically to one that was never stopped, and for any number of threads.
+// resumed from a checkpoint goes on bit-identically to one that was never stopped, and for any number of threads and
+// ranks. All ranks have the same parameters at every moment; files are the caller's business on each of them.
 class TrainingLoop {
  public:
-  TrainingLoop(Parameters& parameters, TrainingTask& task, SchedulePointer schedule, LoopOptions options);
+  TrainingLoop(Parameters& parameters, TrainingTask& task, SchedulePointer schedule, LoopOptions options,
+               std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>());
 
   void resume(const Checkpoint& checkpoint);
   Index step() const { return step_; }
@@ -86,6 +92,7 @@ class TrainingLoop {
 
  private:
   struct Run;  // what lives as long as one call of run
+  void look_for_an_end(Run& run) const;
   std::optional<LoopEnd> limit(const Run& run) const;
   bool begin_epoch(Run& run, Index epoch);
   void update(Run& run, const TrainingTask::Batch& first, const TrainingState& before);
@@ -95,13 +102,15 @@ class TrainingLoop {
   void finish(Run& run);
   [[noreturn]] void explain_numbers(double loss, double norm, const TrainingState& before);
   Workers::Result run_batch(Index part);
-  Checkpoint checkpoint(double seconds) const;
+  Checkpoint checkpoint(double seconds, const TrainingState& position) const;
+  void rescue(Run& run, const std::stop_token& stop) const;
   bool better(const ValidationScore& score) const;
 
   Parameters& parameters_;
   TrainingTask& task_;
   SchedulePointer schedule_;
   LoopOptions options_;
+  std::shared_ptr<Ranks> ranks_;
   Optimiser optimiser_;
   Workers workers_;
   std::optional<WeightAverage> average_;

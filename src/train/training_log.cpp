@@ -64,15 +64,16 @@ void TrainingLog::update(Index step, const std::string& text) {
 }
 
 void TrainingLog::steps(const LoggedSteps& line) {
-  append(Json{{"step", line.step},
-              {"epoch", line.epoch},
-              {"loss", line.loss},
-              {"rate", line.rate},
-              {"norm", line.norm},
-              {"words", line.words},
-              {"words_per_second", line.words_per_second},
-              {"seconds", line.seconds}}
-             .dump());
+  Json json{{"step", line.step},
+            {"epoch", line.epoch},
+            {"loss", line.loss},
+            {"rate", line.rate},
+            {"norm", line.norm},
+            {"words", line.words},
+            {"words_per_second", line.words_per_second},
+            {"seconds", line.seconds}};
+  if (line.waiting) json["waiting"] = *line.waiting;
+  append(json.dump());
 }
 
 void TrainingLog::scores(Index step, Index epoch, const std::vector<ValidationScore>& scores, bool best) {

@@ -24,6 +24,7 @@ struct LoggedSteps {
   double rate = 0, norm = 0;  // of the last update: learning rate, gradient norm before clipping
   Index words = 0;
   double words_per_second = 0, seconds = 0;  // seconds: of training in all, over all runs
+  std::optional<double> waiting = {};        // the share of this run's time that was spent waiting for other ranks
 };
 
 // What training tells: a progress bar or plain lines on the screen, and a file of JSON lines, one object a line:

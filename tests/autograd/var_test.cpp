@@ -306,6 +306,43 @@ TEST(Tape, ATrainingLoopStopsAskingTheSystemForMemory) {
   EXPECT_LT(last, first);  // and it did train
 }
 
+// Whoever takes a gradient away when its leaf is done has all of it; what nobody takes is left in place.
+TEST(Tape, ALeafIsToldOfWhenItsGradientIsWhole) {
+  const SmallNetwork network;
+  const Ids ids = some_ids(Shape{4, 6}, 5);
+  const Gradients expected = backward(network.loss(ids, ids));
+  Gradients gradients;
+  std::vector<const Node*> told;
+  std::vector<Numbers> taken;
+  backward(network.loss(ids, ids), gradients, [&](const NodePointer& leaf) {
+    told.push_back(leaf.get());
+    Gradient* gradient = gradients.find(leaf);
+    ASSERT_NE(gradient, nullptr);
+    if (told.size() % 2 == 0) taken.push_back(numbers(std::exchange(*gradient, {}).to_dense(leaf->shape)));
+  });
+  ASSERT_EQ(told.size(), network.all.size());
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const auto leaf = std::find_if(network.all.begin(), network.all.end(),
+                                   [&](const Var& parameter) { return parameter.node().get() == told[i]; });
+    ASSERT_NE(leaf, network.all.end()) << "told twice of one, or of another leaf";
+    const Numbers found = i % 2 == 1 ? taken[number++] : numbers(gradients.of(*leaf));
+    EXPECT_EQ(found, numbers(expected.of(*leaf))) << "leaf " << i;
+    EXPECT_EQ(std::count(told.begin(), told.end(), told[i]), 1);
+  }
+}
+
+// A leaf that is used early and late is done only after its first use.
+TEST(Tape, AnEarlyUseOfALeafIsWaitedFor) {
+  const Var early = Var::leaf(Tensor(Shape{2}, {1, 2})), late = Var::leaf(Tensor(Shape{2}, {3, 4}));
+  const Var first = early * early, second = first * late, third = second + early;
+  std::vector<const Node*> told;
+  Gradients gradients;
+  backward(sum(third), gradients, [&](const NodePointer& leaf) { told.push_back(leaf.get()); });
+  EXPECT_EQ(told, (std::vector<const Node*>{late.node().get(), early.node().get()}));
+  EXPECT_EQ(numbers(gradients.of(early)), (Numbers{7, 17}));  // 2 early late + 1
+}
+
 TEST(Tape, TwoThreadsRunTheirOwnGraphsOverSharedLeaves) {
   const SmallNetwork network;
   const auto run = [&](std::uint64_t seed) {

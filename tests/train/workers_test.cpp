@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
+#include <cmath>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "heed/base/threads.h"
 #include "heed/train/clip.h"
 #include "heed/train/optimiser.h"
+#include "support/thread_ranks.h"
 
 namespace heed {
 namespace {
@@ -216,97 +218,123 @@ TEST(Workers, RefuseNonsense) {
   EXPECT_THROW(ThreadPool(0), Error);
 }
 
-// Two ranks as two threads of the test: each adds its buffers to what the first one left, in the order of ranks.
-class TwoRanks {
- public:
-  class Rank final : public AllReduce {
-   public:
-    Rank(TwoRanks& all, int rank) : all_(all), rank_(rank) {}
-    int rank() const override { return rank_; }
-    int size() const override { return 2; }
-    void sum(std::span<const std::span<Real>> buffers) override { all_.sum(rank_, buffers); }
+// Each rank has weights of its own.
+std::deque<Model> models_of(int size, Index width = kWidth) {
+  std::deque<Model> models;
+  for (int rank = 0; rank < size; ++rank) models.emplace_back(width);
+  return models;
+}
 
-   private:
-    TwoRanks& all_;
-    int rank_;
-  };
+// What the ranks have of a step of the model.
+std::vector<Workers::Result> run_ranks(int size, const WorkersOptions& options, const std::deque<Model>& models,
+                                       const std::function<Workers::Body(int rank)>& body, int steps = 1) {
+  std::vector<Workers::Result> results(static_cast<std::size_t>(size));
+  test::ThreadRanks(size).run([&](const std::shared_ptr<Ranks>& ranks) {
+    const auto rank = static_cast<std::size_t>(ranks->rank());
+    Workers workers(options, ranks);
+    for (int step = 0; step < steps; ++step)  // the first learns in which order gradients travel
+      results[rank] = workers.run(models[rank].parameters, 7, body(ranks->rank()));
+  });
+  return results;
+}
 
- private:
-  void sum(int rank, std::span<const std::span<Real>> buffers) {
-    given_[rank] = buffers;
-    barrier_.arrive_and_wait();
-    if (rank == 0) {
-      same_form_ = given_[0].size() == given_[1].size();
-      for (std::size_t i = 0; same_form_ && i < buffers.size(); ++i) {
-        same_form_ = given_[0][i].size() == given_[1][i].size();
-        for (std::size_t j = 0; same_form_ && j < buffers[i].size(); ++j)
-          given_[0][i][j] = given_[1][i][j] = given_[0][i][j] + given_[1][i][j];
-      }
-    }
-    barrier_.arrive_and_wait();
-    require(same_form_, "[test] the ranks gave different buffers");
-  }
-  std::barrier<> barrier_{2};
-  std::span<const std::span<Real>> given_[2];
-  bool same_form_ = true;
-};
+void expect_same(const Workers::Result& result, const Model& model, const Workers::Result& expected,
+                 const Model& alone) {
+  EXPECT_EQ(result.loss, expected.loss);
+  EXPECT_EQ(flat(model.parameters, result.gradients), flat(alone.parameters, expected.gradients));
+  EXPECT_EQ(result.gradients.find(model.parameters.at("unused")), nullptr);
+  EXPECT_EQ(result.gradients.find(model.table)->sparse(), expected.gradients.find(alone.table)->sparse());
+}
 
 TEST(Workers, RanksAreTheSameAsOneProcess) {
+  // A narrow table travels as rows; of a wide one with few rows most are touched, and it travels whole.
+  for (const Index width : {kWidth, Index{3000}})
+    for (const Index shards : {4, 8, 12}) {
+      const Model alone(width);
+      Workers single({.shards = shards, .threads = 1});
+      const Workers::Result expected = single.run(alone.parameters, 7, alone.body(shards));
+      for (const int size : {2, 3, 4}) {
+        if (shards % size != 0 || (shards / size & (shards / size - 1)) != 0) continue;
+        const std::deque<Model> models = models_of(size, width);
+        for (const int threads : {1, 2}) {
+          const auto results = run_ranks(
+              size, {.shards = shards, .threads = threads}, models,
+              [&](int rank) { return models[static_cast<std::size_t>(rank)].body(shards); }, 3);
+          for (std::size_t rank = 0; rank < results.size(); ++rank)
+            expect_same(results[rank], models[rank], expected, alone);
+        }
+      }
+    }
+}
+
+TEST(Workers, RanksWithoutWorkOrWithDifferentGradients) {
+  // As in one process: shard 0 has nothing, the table is rows in shard 1 and dense in shard 3.
+  const auto body_of = [](const Model& model) {
+    return [&model](Index shard, Random&) {
+      if (shard == 1) return total(look_up(model.table, Ids(Shape{2}, {3, 3})));
+      if (shard == 3) return total(model.table);
+      return shard == 2 ? total(square(model.scale)) : Var();
+    };
+  };
   const Model alone;
   Workers single({.shards = 4, .threads = 1});
-  const Workers::Result expected = single.run(alone.parameters, 7, alone.body(4));
-
-  TwoRanks ranks;
-  const Model models[2];  // each rank has its own weights
-  Workers::Result results[2];
-  std::vector<Index> seen[2];
-  const auto run = [&](int rank) {
-    Workers workers({.shards = 4, .threads = 1}, std::make_shared<TwoRanks::Rank>(ranks, rank));
-    results[rank] = workers.run(models[rank].parameters, 7, [&](Index shard, Random& random) {
-      seen[rank].push_back(shard);
-      return models[rank].body(4)(shard, random);
-    });
-  };
-  std::thread other(run, 1);
-  run(0);
-  other.join();
-  EXPECT_EQ(seen[0], (std::vector<Index>{0, 1}));
-  EXPECT_EQ(seen[1], (std::vector<Index>{2, 3}));
-  // The dense sums are the same tree: bit-identical. The rows of the table are summed rank by rank.
-  EXPECT_EQ(results[0].loss, results[1].loss);
-  EXPECT_NEAR(results[0].loss, expected.loss, 1e-5 * expected.loss);
-  EXPECT_EQ(flat(models[0].parameters, results[0].gradients), flat(models[1].parameters, results[1].gradients));
-  for (const char* name : {"scale", "a", "b"}) {
-    const Tensor a = results[0].gradients.of(models[0].parameters.at(name));
-    const Tensor b = expected.gradients.of(alone.parameters.at(name));
-    for (Index i = 0; i < a.size(); ++i) ASSERT_EQ(a.data()[i], b.data()[i]) << name;
+  const Workers::Result expected = single.run(alone.parameters, 7, body_of(alone));
+  for (const int size : {2, 4}) {
+    const std::deque<Model> models = models_of(size);
+    const auto results = run_ranks(size, {.shards = 4, .threads = 1}, models,
+                                   [&](int rank) { return body_of(models[static_cast<std::size_t>(rank)]); });
+    for (std::size_t rank = 0; rank < results.size(); ++rank) {
+      expect_same(results[rank], models[rank], expected, alone);
+      EXPECT_EQ(results[rank].gradients.find(models[rank].a), nullptr);
+    }
   }
-  const Tensor a = results[0].gradients.of(models[0].table), b = expected.gradients.of(alone.table);
-  for (Index i = 0; i < a.size(); ++i) ASSERT_NEAR(a.data()[i], b.data()[i], 1e-6);
-  EXPECT_EQ(results[0].gradients.find(models[0].parameters.at("unused")), nullptr);
+}
+
+TEST(Workers, RanksThatSendBf16AgreeAndAreClose) {
+  const Model alone(3000);
+  Workers single({.shards = 4, .threads = 1});
+  const Workers::Result expected = single.run(alone.parameters, 7, alone.body(4));
+  const std::vector<Real> exact = flat(alone.parameters, expected.gradients);
+  for (const int size : {2, 4}) {
+    const std::deque<Model> models = models_of(size, 3000);
+    const auto results = run_ranks(size, {.shards = 4, .threads = 1, .wire = Wire::bf16}, models,
+                                   [&](int rank) { return models[static_cast<std::size_t>(rank)].body(4); });
+    const std::vector<Real> first = flat(models[0].parameters, results[0].gradients);
+    for (std::size_t rank = 1; rank < results.size(); ++rank)
+      EXPECT_EQ(flat(models[rank].parameters, results[rank].gradients), first);
+    EXPECT_NE(first, exact);
+    for (std::size_t i = 0; i < exact.size(); ++i) ASSERT_NEAR(first[i], exact[i], 0.02 * std::abs(exact[i]) + 1e-3);
+  }
 }
 
 TEST(Workers, AFailureOfOneRankFailsAll) {
-  TwoRanks ranks;
-  const Model models[2];
+  const std::deque<Model> models = models_of(2);
   std::string errors[2];
-  const auto run = [&](int rank) {
-    Workers workers({.shards = 2, .threads = 1}, std::make_shared<TwoRanks::Rank>(ranks, rank));
-    try {
-      workers.run(models[rank].parameters, 1, [&](Index shard, Random& random) {
-        require(shard != 1, "[test] shard {} is bad", shard);
+  test::ThreadRanks(2).run([&](const std::shared_ptr<Ranks>& ranks) {
+    const auto rank = static_cast<std::size_t>(ranks->rank());
+    Workers workers({.shards = 2, .threads = 1}, ranks);
+    const auto step = [&](bool bad) {
+      return workers.run(models[rank].parameters, 1, [&](Index shard, Random& random) {
+        require(!bad || shard != 1, "[test] shard {} is bad", shard);
         return models[rank].body(2)(shard, random);
       });
-    } catch (const Error& error) {
+    };
+    try {
+      step(true);
+    } catch (const ErrorOfRanks& error) {
       errors[rank] = error.what();
     }
-  };
-  std::thread other(run, 1);
-  run(0);
-  other.join();
-  EXPECT_EQ(errors[0], "[workers] 1 of 2 ranks failed in this step");
-  EXPECT_EQ(errors[1], "[test] shard 1 is bad");
-  EXPECT_THROW(Workers({.shards = 3}, std::make_shared<TwoRanks::Rank>(ranks, 0)), Error);
+    EXPECT_GT(step(false).loss, 0);  // and afterwards they go on
+  });
+  EXPECT_EQ(errors[0], "rank 1 of 2 (machine1): [test] shard 1 is bad");
+  EXPECT_EQ(errors[1], errors[0]);
+}
+
+TEST(Workers, ShardsMustFitTheRanks) {
+  EXPECT_NO_THROW(check_shards(5, 1));
+  EXPECT_NO_THROW(check_shards(12, 3));
+  for (const auto& [shards, ranks] : {std::pair{3, 2}, {6, 2}, {2, 4}, {0, 1}})
+    EXPECT_THROW(check_shards(shards, ranks), Error) << shards << " " << ranks;
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "heed/train/ranks.h"
+
+namespace heed::test {
+
+// Ranks as threads of one process: a message is copied into a box that its receiver looks into.
+class ThreadRanks {
+ public:
+  explicit ThreadRanks(int size) : size_(size) {}
+
+  // Runs body(ranks) once for every rank, each in a thread of its own.
+  void run(const std::function<void(const std::shared_ptr<Ranks>&)>& body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size_; ++rank)
+      threads.emplace_back(
+          [this, rank, &body] { body(std::make_shared<Ranks>(std::make_shared<Place>(*this, rank))); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  // Bytes that a rank sent.
+  std::size_t sent(int rank) const { return sent_.at(rank); }
+
+ private:
+  using Key = std::tuple<int, int, Transport::Channel>;  // from, to
+  struct Waiting {
+    Key key;
+    std::span<std::byte> bytes;
+  };
+
+  class Place final : public Transport {
+   public:
+    Place(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
+    int rank() const override { return rank_; }
+    int size() const override { return all_.size_; }
+    int neighbours() const override { return all_.size_; }
+    std::string machine() const override { return "machine" + std::to_string(rank_); }
+    Message send(int to, std::span<const std::byte> bytes, Channel channel) override {
+      const std::lock_guard lock(all_.mutex_);
+      all_.boxes_[{rank_, to, channel}].emplace_back(bytes.begin(), bytes.end());
+      all_.sent_[rank_] += bytes.size();
+      return nullptr;
+    }
+    Message receive(int from, std::span<std::byte> bytes, Channel channel) override {
+      return new Waiting{{from, rank_, channel}, bytes};
+    }
+    bool arrived(Message& message) override {
+      if (message == nullptr) return true;
+      auto* waiting = static_cast<Waiting*>(message);
+      {
+        const std::lock_guard lock(all_.mutex_);
+        auto& box = all_.boxes_[waiting->key];
+        if (box.empty()) return false;
+        if (box.front().size() != waiting->bytes.size()) throw std::logic_error("a message of another size");
+        std::copy(box.front().begin(), box.front().end(), waiting->bytes.begin());
+        box.pop_front();
+      }
+      forget(message);
+      return true;
+    }
+    void forget(Message& message) override {
+      delete static_cast<Waiting*>(message);
+      message = nullptr;
+    }
+    [[noreturn]] void abort(int) override { throw std::runtime_error("aborted"); }
+
+   private:
+    ThreadRanks& all_;
+    const int rank_;
+  };
+
+  const int size_;
+  std::mutex mutex_;
+  std::map<Key, std::deque<std::vector<std::byte>>> boxes_;
+  std::map<int, std::size_t> sent_;
+};
+
+}  // namespace heed::test
