@@ -77,7 +77,8 @@ def gradient_of(weights, sentences, batch_words):
     """Of a model file and the sentences that its source has. The target's table is the output layer's too, hence dense."""
     with open(weights, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    sizes = {name: entry["data_offsets"][1] - entry["data_offsets"][0] for name, entry in header.items() if name != "__metadata__"}
+    entries = {name: entry["data_offsets"] for name, entry in header.items() if name != "__metadata__"}
+    sizes = {name: end - begin for name, (begin, end) in entries.items()}
     table, width = sizes["source.table"], header["source.table"]["shape"][1]
     counts = {}
     for sentence in sentences:

@@ -71,7 +71,8 @@ def scaling_lines(report):
             )
     if not rows:
         return []
-    header = ["model", "program", "scaling", "network", "words/s", "efficiency", "of two apart", "waiting", f"bar {SCALING_BAR:.0%}"]
+    header = ["model", "program", "scaling", "network", "words/s", "efficiency", "of two apart", "waiting"]
+    header.append(f"bar {SCALING_BAR:.0%}")
     return ["## Scaling", "", SCALING.format(report["batch_words"]), "", *table(header, rows), ""]
 
 

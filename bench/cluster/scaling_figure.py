@@ -54,6 +54,7 @@ def draw_scaling(report, folder):
         parts += panel(model, record, measured, LEFT + i * (WIDTH + GAP))
     height = TOP + HEIGHT + 48
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    lines = [f'{opening} font-family="DejaVu Sans, Verdana, sans-serif">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
-    (folder / FILE).write_text("\n".join([*lines, *parts, "</svg>", ""]))
+    ground = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
+    lines = [f'{opening} font-family="DejaVu Sans, Verdana, sans-serif">', ground, *parts, "</svg>", ""]
+    (folder / FILE).write_text("\n".join(lines))
     return {FILE: title}
