@@ -150,8 +150,8 @@ class HeedLane:
         if self.lane.network in ("shm", "tcp", "slow"):
             if "waiting" not in first:
                 raise LaneError("this heed was started by mpirun and trained alone")
-            times = [line["seconds"] - before["seconds"] for before, line in zip([first, *counted], counted)]
-            waited = sum(line["waiting"] * taken for line, taken in zip(counted, times))
+            # The log has the share of all time since the beginning.
+            waited = counted[-1]["waiting"] * counted[-1]["seconds"] - first["waiting"] * first["seconds"]
             result["waiting"] = waited / result["seconds"]
         return result
 

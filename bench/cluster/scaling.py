@@ -30,12 +30,11 @@ def all_reduces(bench, errors):
             program = next(bench.parent.rglob("all_reduce_bench"), None)
             if program is None:
                 raise LaneError("all_reduce_bench was not built")
-            command, environment = mpirun(transport, 2, [str(program)])
+            command, environment = mpirun(transport, 2, [str(program), transport])
             done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
             if done.returncode != 0:
                 raise LaneError(f"all_reduce_bench ended with code {done.returncode}: {done.stderr.strip()[-300:]}")
-            found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-            rows += [{**row, "transport": transport} for row in found]
+            rows += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         except (LaneError, subprocess.TimeoutExpired) as error:
             errors.append(f"all-reduce over {transport}: {error}")
     return rows
