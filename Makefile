@@ -90,14 +90,15 @@ wheel:  ## the Python package with all libraries it needs, in build/wheel
 	PATH="$(CURDIR)/build/wheel-tools/bin:$$PATH" auditwheel repair --exclude 'libmpi*' --wheel-dir build/wheel build/wheel-tools/own/*.whl
 
 SOAK_MINUTES ?= 10
-soak:  ## attacks on trainings, model folders and the server, for SOAK_MINUTES (10) each
-	$(packages) core
+soak:  ## attacks on trainings, model folders, the server and two behind a proxy, for SOAK_MINUTES (10) each
+	$(packages) core soak
 	$(npm)
 	$(release)
 	cmake --build --preset release --target heed_command -- -j $(JOBS)
 	SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/train_soak.py build/release/heed
 	SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/damage_soak.py build/release/heed
 	SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/serve_soak.py build/release/heed
+	SOAK_MINUTES=$(SOAK_MINUTES) tests/soak/proxy_soak.py build/release/heed
 
 lint:  ## layout, clang-tidy and the house rules
 	$(packages) core tests lint

@@ -12,7 +12,10 @@ import re
 import textwrap
 from pathlib import Path
 
+from cluster.report import cluster_markdown
+from cluster.scaling_figure import draw_scaling
 from figure import draw
+from tables import table
 
 PEERS = {
     "sdpa": "SDPA",
@@ -58,11 +61,6 @@ def verdict(bars):
         value = "" if bar["value"] is None else f" ({measured(bar)})"
         words.append(f"{bar['bar']}: **{met}**{value}")
     return "; ".join(words)
-
-
-def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def timed(records):
@@ -323,6 +321,8 @@ def not_measured(report):
 
 
 def markdown(report, figures=None):
+    if report["section"] == "cluster":
+        return cluster_markdown(report, figures or {})
     if report["section"] == "attention":
         tables = attention_tables(report, figures)
     else:
@@ -349,14 +349,15 @@ def put_into(folder, report):
     content = document.read_text()
     if content.count(begin) != 1 or content.count(end) != 1 or content.index(begin) > content.index(end):
         raise SystemExit(f"{document}: needs the marks {begin} and {end}, once each")
-    body = markdown(report, draw(report, folder)).split("\n", 2)[2]  # the page has its own heading
+    figures = draw_scaling(report, folder) if name == "cluster" else draw(report, folder)
+    body = markdown(report, figures).split("\n", 2)[2]  # the page has its own heading
     body = re.sub(r" +$", r"\\", body, flags=re.MULTILINE)  # a line break that no editor strips
     body = "\n".join(wrapped(line) for line in body.split("\n"))
     before, after = content[: content.index(begin)], content[content.index(end) :]
     document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
 
 
-SECTIONS = ("engine", "attention", "translation")
+SECTIONS = ("engine", "attention", "translation", "cluster")
 
 
 def main():

@@ -22,6 +22,9 @@ from pathlib import Path
 from attention_cases import ATTENTION
 from cases import ENGINE, Bar
 from choosing_cases import CHOOSING
+from cluster.scaling import CASES as CLUSTER_CASES
+from cluster.scaling import NAME as CLUSTER
+from cluster.scaling import measure_cluster
 from figure import draw
 from mechanisms import measure_mechanisms
 from report import markdown
@@ -88,7 +91,7 @@ def machine():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
-    parser.add_argument("--section", action="append", choices=SECTIONS, help="one part alone; may be repeated")
+    parser.add_argument("--section", action="append", choices=(*SECTIONS, CLUSTER), help="one part alone; may be repeated")
     parser.add_argument("--only", action="append", metavar="NAME", help="cases by name or pattern; may be repeated")
     parser.add_argument("--keep", action="store_true", help="cases that are not chosen stay as the last run left them")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
@@ -134,8 +137,8 @@ def names_of(section):
 
 
 def chosen(sections, patterns):
-    """The names asked for by section; a pattern that means nothing is an error with all names."""
-    known = {section.name: names_of(section) for section in sections}
+    """The cases asked for by section; a pattern that means nothing is an error with all names."""
+    known = {name: list(CLUSTER_CASES) if name == CLUSTER else names_of(SECTIONS[name]) for name in sections}
     every = [name for names in known.values() for name in names]
     for pattern in patterns or ():
         if not fnmatch.filter(every, pattern):
@@ -253,19 +256,35 @@ class Run:
                 record[quantity] = record["heed"][quantity]
 
 
+def about_cluster(options):
+    """What the record of the cluster section has in common with the others."""
+
+    def said_by(*command):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0].strip()
+        except (OSError, subprocess.CalledProcessError, IndexError):
+            return f"{command[0]} does not run here"
+
+    with Worker([str(options.heed_bench)]) as heed:
+        versions = {"python": platform.python_version(), **heed.ask("version"), "mpi": said_by("mpirun", "--version")}
+    return {"command": command_line(), "machine": machine(), "versions": versions}
+
+
 def main():
     options = arguments()
-    sections = [SECTIONS[name] for name in options.section or SECTIONS]
+    sections = options.section or [*SECTIONS, CLUSTER]
     names = chosen(sections, options.only)
     if options.list:
         print("\n".join(name for each in names.values() for name in each))
         return
     options.out.mkdir(parents=True, exist_ok=True)
     python = options.python or peer_python(options.out / "venv")
-    for section in sections:
-        if names[section.name]:
+    for name in sections:
+        if name == CLUSTER and names[name]:
+            print(measure_cluster(options, python, names[name], about_cluster(options)))
+        elif names[name]:
             session = Session(options, python)
-            print(Run(section, session, options, names[section.name]).measure(names[section.name], python))
+            print(Run(SECTIONS[name], session, options, names[name]).measure(names[name], python))
             session.close()
 
 

@@ -50,10 +50,10 @@ def train_models(heed, folder):
 
 
 class Server:
-    def __init__(self, heed, folder, options=()):
-        self.log_path = folder / "log"
-        command = [heed, "serve", f"demo={folder / 'current'}", f"brief={folder / 'brief'}", "--port", "0", "--timeout", "600",
-                   "--client-timeout", "2", "--idle-timeout", "20", *options]
+    def __init__(self, heed, folder, port=0, log="log"):
+        self.log_path = folder / log
+        command = [heed, "serve", f"demo={folder / 'current'}", f"brief={folder / 'brief'}", "--port", str(port),
+                   "--timeout", "600", "--client-timeout", "2", "--idle-timeout", "20"]
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         for line in self.process.stdout:
@@ -182,13 +182,13 @@ def same_answer(name, answer, expected):
 # The clients.
 
 
-async def correct_client(server, requests, expected, rounds, chance):
-    """Asks one request after the other on one connection, some half-closed on one of their own."""
+async def correct_client(server, requests, expected, rounds, chance, half_closed=0.1):
+    """Asks one request after the other on one connection, a share of them half-closed on one of their own."""
     reader = writer = None
     for _ in range(rounds):
         name = chance.choice(list(requests))
         try:
-            if chance.random() < 0.1:
+            if chance.random() < half_closed:
                 answer = await ask(server.port, requests[name], half_close=True)
                 counts["half-closed"] += 1
             else:
