@@ -5,7 +5,7 @@ Names are those of bench/recognition: a family and its settings. What `words` co
 
 from cases import Bar, Case, Lane, Section
 
-LETTERS = 2908  # of one repetition, with the ends
+LETTERS = 3034  # of one repetition, with the ends
 
 
 def training(cell, title):

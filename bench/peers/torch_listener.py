@@ -73,6 +73,8 @@ class LstmBoth(nn.Module):
         super().__init__()
         width, hidden = weights[f"{name}.forward.input"].size(0), weights[f"{name}.forward.recurrent"].size(0)
         self.layer = recurrent(nn.LSTM(width, hidden, batch_first=True, bidirectional=True), weights, name)
+        for key, each in self.layer.named_parameters():
+            each.requires_grad_(not key.startswith("bias_hh"))  # Heed has one bias
 
     def forward(self, x, lengths):
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
