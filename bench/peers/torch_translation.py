@@ -47,11 +47,13 @@ def model_named(name):
 
 
 def training(settings):
+    return updating(model_named(settings.word("model", "rnnsearch")), [made_up_batch(longest) for longest in LONGEST])
+
+
+def updating(model, batches):
     """A repetition is an update for each batch; dropout only where time is taken."""
-    model = model_named(settings.word("model", "rnnsearch"))
     learned = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
-    batches = [made_up_batch(longest) for longest in LONGEST]
 
     def step(keep):
         results = {}

@@ -52,7 +52,8 @@ SampleBatch made_up_batch(Index longest, std::uint32_t seed) {
 Source rows_of(const Source& all, Index begin, Index end) {
   const Ids lengths = all.lengths.slice(0, begin, end).contiguous();
   const Index longest = *std::max_element(lengths.values().begin(), lengths.values().end());
-  return {all.words.slice(0, begin, end).slice(1, 0, longest).contiguous(), lengths};
+  const auto cut = [&](const auto& x) { return x ? x.slice(0, begin, end).slice(1, 0, longest).contiguous() : x; };
+  return {.words = cut(all.words), .lengths = lengths, .features = cut(all.features)};
 }
 
 }  // namespace
@@ -64,10 +65,11 @@ std::vector<SampleBatch> made_up_batches() {
   return batches;
 }
 
-SmallModel::SmallModel(const std::string& name) {
+SmallModel::SmallModel(const std::string& name, const std::function<void(Config&)>& configure) {
   const System& system = system_named(name);
   const std::unique_ptr<Config> config = system.config("small");
   config->inputs[0] = config->outputs = kVocabulary;
+  if (configure) configure(*config);
   std::unique_ptr<Model> made = system.make(parameters, *config);
   model.reset(&dynamic_cast<Writer&>(*made));
   static_cast<void>(made.release());

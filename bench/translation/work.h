@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ std::vector<SampleBatch> made_up_batches();
 
 // A registered system in its small preset. The weights pass to the peers through a file in $HEED_BENCH_FOLDER.
 struct SmallModel {
-  explicit SmallModel(const std::string& name);
+  // `configure` sets what the model reads and writes; without it both are kVocabulary words.
+  explicit SmallModel(const std::string& name, const std::function<void(Config&)>& configure = {});
   Parameters parameters{1};
   std::unique_ptr<Writer> model;
 };

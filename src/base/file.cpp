@@ -130,6 +130,13 @@ void AtomicFile::write_through(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit(const BeforeRename& before) {
+  take_name(true, before);
+  sync_folder(path_, target_);
+}
+
+void AtomicFile::commit_soon() { take_name(false, {}); }
+
+void AtomicFile::take_name(bool on_disk, const BeforeRename& before) {
   require(descriptor_ >= 0, "{}: nothing can be written after commit or a failure", path_.string());
   flush();
   const auto give_up = [this](const char* what) {
@@ -137,7 +144,7 @@ void AtomicFile::commit(const BeforeRename& before) {
     abandon();
     fail_with_reason(path_, what, reason);
   };
-  if (::fsync(descriptor_) != 0) give_up("cannot put it on the disk");
+  if (on_disk && ::fsync(descriptor_) != 0) give_up("cannot put it on the disk");
   const int descriptor = descriptor_;
   descriptor_ = -1;
   // Closed whatever the answer; over a network this may be where a write fails.
@@ -145,7 +152,12 @@ void AtomicFile::commit(const BeforeRename& before) {
   if (before) before(digest_.text());
   if (::rename(partial_.c_str(), target_.c_str()) != 0) give_up("cannot rename the finished file to it");
   partial_.clear();
-  sync_folder(path_, target_);
+}
+
+void put_on_disk(const std::filesystem::path& folder) {
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.number() < 0 || ::syncfs(descriptor.number()) != 0)
+    fail_with_reason(folder, "cannot put it on the disk");
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

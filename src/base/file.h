@@ -30,10 +30,13 @@ class AtomicFile {
   // that was written when nothing but the rename is left to be done; what it throws leaves the older file.
   using BeforeRename = std::function<void(const std::string& digest)>;
   void commit(const BeforeRename& before = {});
+  // The same without waiting for the disk; put_on_disk does that for many files at once.
+  void commit_soon();
 
  private:
   void write_through(std::span<const std::byte> bytes);
   void flush();
+  void take_name(bool on_disk, const BeforeRename& before);
   void abandon() noexcept;
 
   std::filesystem::path path_, target_, partial_;  // as given; with links followed; while writing
@@ -44,6 +47,9 @@ class AtomicFile {
 
 // The whole text as a file, by way of AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+// Puts everything that was written to the file system of a folder on the disk.
+void put_on_disk(const std::filesystem::path& folder);
 
 // A whole file in memory, read from the disk as it is touched. The pages are private: writing to them changes neither
 // the file nor another mapping. A program that shortens the file in place while it is mapped takes the pages away and

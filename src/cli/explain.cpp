@@ -48,6 +48,7 @@ void check(ExplainCommand& command) {
   require(!command.view.pictures() || typed, "--svg, --png and --html are of one text");
   if (command.view.json || !command.view.html.empty()) command.options.most_weights = kMostTraceWeights;
   command.options.attentions = command.view.needs_attentions() || !command.gold.empty();
+  command.options.playable = !command.view.html.empty();
 }
 
 // The samples to explain, with outputs where they are given.

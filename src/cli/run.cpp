@@ -69,6 +69,7 @@ class Transcripts {
   void write(const Sample& sample, const Result& result, bool alone, Output& output) {
     Transcript transcript = result.times ? result.times->transcript : Transcript{};
     transcript.name = sample.inputs.front().text;
+    if (result.times) transcript.doubts = result.times->doubts;
     const std::string text = written_transcript(transcript, format_);
     if (alone || can_follow_one_another(format_)) return output.write(text);
     const std::string path = std::filesystem::path(transcript.name).stem().string() + "." + format_;
@@ -230,6 +231,7 @@ void run(RunCommand command, const Job* expected) {
   const Index chunk = command.chunk > 0 ? command.chunk : usual;
 
   std::vector<Sample> samples;
+  Index doubtful = 0;
   for (bool more = true; more;) {
     samples.clear();
     command.options.prefixes.clear();
@@ -241,6 +243,7 @@ void run(RunCommand command, const Job* expected) {
     }
     const auto results = runner.run(samples, command.options);
     for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i].front().times && !results[i].front().times->doubts.empty()) ++doubtful;
       if (transcripts) {
         transcripts.write(samples[i], results[i].front(), !inputs.need_names(), output);
         continue;
@@ -257,6 +260,10 @@ void run(RunCommand command, const Job* expected) {
     output.flush();
     if (progress) progress->update(inputs.number());
   }
+  progress.reset();
+  if (doubtful > 0)
+    fmt::print(stderr, "warning: in {} of {} outputs something may be repeated or left out\n", doubtful,
+               inputs.number());
 }
 
 std::string input_help(const Job* job) {

@@ -19,6 +19,8 @@ void SampleFlags::add_tables(CLI::App& command) {
   command.add_option("--columns", columns, "Names of the columns of --data in order, separated by commas");
   command.add_option("--images", images,
                      "Folders or tars (packed or not) of the images or sounds that --data names, separated by commas");
+  command.add_option("--dictionary", dictionary,
+                     "Pronunciation dictionary (lines of a word and its phonemes): right outputs become phonemes");
   command.add_flag("--allow-bad-lines", allow_bad_lines,
                    "Go on with files of unequal length, or of which more than 5 % of the samples cannot be used");
 }
@@ -42,6 +44,7 @@ SampleFiles SampleFlags::files(const Job& job) const {
   require(data.empty() || lines.empty(), "--data: it takes the place of files of lines");
   SampleFiles files;
   files.allow_bad_lines = allow_bad_lines;
+  files.dictionary = dictionary;
   if (!data.empty()) {
     files.files = parse_list(data);
     files.format = format;

@@ -27,18 +27,22 @@ bool picks(const AttentionPick& pick) {
   return pick.rollout || !pick.attention.empty() || !pick.layer.empty() || !pick.head.empty();
 }
 
-// In words or tokens, with or without the end. Pictures show words without the end and JSON shows all, unless it is
-// asked otherwise.
-Trace at_level(const TraceView& view, Trace trace) {
-  if (view.level.empty() ? !view.json : view.level == "word") trace = by_words(trace);
+// Where a trace goes to. A drawing of what looks at a sound has room for letters and phonemes.
+enum class Place { text, drawing };
+
+// In words or tokens, with or without the end. Pictures show words without the end (of sounds, drawings show tokens)
+// and JSON shows all, unless it is asked otherwise.
+Trace at_level(const TraceView& view, Trace trace, Place place) {
+  const bool tokens = view.json || (place == Place::drawing && trace.column_axis().kind == Kind::sound);
+  if (view.level.empty() ? !tokens : view.level == "word") trace = by_words(trace);
   if (view.end.empty() ? !view.json : view.end == "drop")
     trace = without_end(trace, view.rescale ? RowSums::rescaled_to_one : RowSums::as_left);
   return trace;
 }
 
 // The trace as it was asked for, with what was picked for its alignment.
-Trace asked(const TraceView& view, const Trace& trace) {
-  return at_level(view, picks(view.pick) ? picked(trace, view.pick) : trace);
+Trace asked(const TraceView& view, const Trace& trace, Place place) {
+  return at_level(view, picks(view.pick) ? picked(trace, view.pick) : trace, place);
 }
 
 std::string alternatives_of(const Trace& trace) {
@@ -97,7 +101,7 @@ void TraceView::add_flags(CLI::App& command) {
       "Write a page with everything in it, which opens from disk, into this file ('-': standard output)");
   command.add_option("--alignment", alignment,
                      "Write 'output ||| alignment': hard (Pharaoh, 'source-target ...') or soft (weights)");
-  command.add_option("--level", level, "word or token (default: word; token with --json)");
+  command.add_option("--level", level, "word or token (default: word; token with --json and in drawings of sounds)");
   command.add_option("--end", end, "keep or drop the end of the sentence (default: drop; keep with --json)");
   command.add_flag("--rescale", rescale, "Scale rows so that they sum to 1 without the end");
   command.add_option(
@@ -133,7 +137,7 @@ void TraceView::drop_output(std::vector<std::string>& words, std::size_t wanted)
 
 void TraceView::show(const Trace& trace) const {
   if (is_standard_output(svg) || is_standard_output(png) || is_standard_output(html)) return;
-  write_output("-", written(*this, asked(*this, trace)));
+  write_output("-", written(*this, asked(*this, trace, Place::text)));
 }
 
 void TraceView::write_pictures(std::span<const Trace> traces) const {
@@ -144,7 +148,8 @@ void TraceView::write_pictures(std::span<const Trace> traces) const {
     write_output(html, html_page(page_html(), page_scripts(), traces.size() == 1 ? to_json(traces[0]) : list + "]"));
   }
   if (svg.empty() && png.empty()) return;
-  const Trace trace = lines ? at_level(*this, traces.front()) : asked(*this, traces.front());
+  const Trace trace =
+      lines ? at_level(*this, traces.front(), Place::drawing) : asked(*this, traces.front(), Place::drawing);
   if (!png.empty()) {
     const PictureSize size = least_size(trace, lines);
     check_png_size(size.width, size.height);

@@ -18,6 +18,7 @@ namespace {
 // Samples are encoded this many together, or fewer if they hold that many numbers: images are large.
 constexpr Index kEncodedTogether = 8192, kNumbersTogether = Index{1} << 25, kEncodedByThread = 64;
 constexpr const char* kCut = "used, an input cut as too long";
+constexpr const char* kUnknownUnit = "used, with a unit that the vocabulary lacks";
 constexpr const char* kUnusedReference = "used without a reference that is empty or too long";
 constexpr const char* kCutOff = "left out, the answer is beyond what is read of the text";
 
@@ -306,6 +307,8 @@ class SampleBatches::Reader {
       return leave_out(options_.gives_label ? SampleReport::kUnlabelled : SampleReport::kEmpty);
     if ((longest_input > options_.longest && !options_.cut_inputs) || !choose_outputs(sample, read))
       return leave_out(SampleReport::kTooLong);
+    if (options_.name_unknown && std::ranges::find(sample.output, kUnknown) != sample.output.end())
+      report().add(kUnknownUnit, read.place.text());
     if (!links_fit(sample, read)) {
       report().add(SampleReport::kBadLinks, read.place.text());
       sample.links.clear();

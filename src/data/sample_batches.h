@@ -92,6 +92,7 @@ struct BatchOptions {
   Index batch_tokens = 4096;  // neither an input nor the output is larger, padded; 0: no limit
   Index batch_samples = 0;    // 0: no limit
   Index longest = 100;        // pieces of an input or output without the end; nor more than a batch has room for
+  bool name_unknown = false;  // an output with a unit that the vocabulary lacks is counted, and used all the same
   bool cut_inputs = false;    // longer inputs are cut and counted, instead of left out
   std::uint64_t seed = 1;
   bool shuffle = true;     // otherwise batches go from short to long, the same in every epoch

@@ -7,6 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
 #include "heed/data/blank.h"
+#include "heed/data/pronunciations.h"
 #include "heed/data/sample_files.h"
 #include "heed/data/spooled_files.h"
 
@@ -107,6 +108,7 @@ class Samples::Reader {
     for (const SampleColumn& column : columns_)
       require(!column.output || is_text(column.kind) || is_chosen(column.kind),
               "[samples] the output {} is of kind {}; outputs are texts or labels", column.name, name_of(column.kind));
+    if (!files_.dictionary.empty()) dictionary_.emplace(files_.dictionary);
     open();
   }
 
@@ -179,7 +181,16 @@ class Samples::Reader {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Kind kind = columns_[i].kind;
       if (columns_[i].output) {
-        for (std::string& text : record.cells[i]) sample.outputs.push_back(made_plain(std::move(text), kind));
+        for (std::string& text : record.cells[i]) {
+          sample.outputs.push_back(made_plain(std::move(text), kind));
+          if (!dictionary_ || !is_text(kind)) continue;
+          Pronunciations::Said said = (*dictionary_)(sample.outputs.back());
+          if (!said.missing.empty()) {
+            record.detail = fmt::format(" ({})", said.missing);
+            return SampleReport::kNotInDictionary;
+          }
+          sample.outputs.back() = std::move(said.phonemes);
+        }
       } else if (is_text(kind) || is_chosen(kind)) {
         sample.inputs.push_back({.text = made_plain(std::move(record.cells[i][0]), kind)});
         if (!columns_[i].blank) continue;
@@ -234,6 +245,7 @@ class Samples::Reader {
 
   const SampleFiles files_;
   const std::vector<SampleColumn> columns_;
+  std::optional<Pronunciations> dictionary_;
   Given given_;
   SampleReport report_;
   std::unique_ptr<SampleRecords> records_;

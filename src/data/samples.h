@@ -35,6 +35,8 @@ struct SampleFiles {
   std::vector<std::string> roots = {};
   // Pharaoh files of word links, line by line with the samples: one for all, or one for each set of files.
   std::vector<std::string> alignments = {};
+  // A pronunciation dictionary (pronunciations.h): texts that are outputs become their phonemes. Empty: they stay.
+  std::string dictionary = {};
 };
 
 // What was found. Nothing is left out without being counted here.
@@ -52,6 +54,7 @@ struct SampleReport {
   static constexpr const char* kZeroByte = "left out, a zero byte in it, as UTF-16 has";
   static constexpr const char* kTooLong = "left out, too long";
   static constexpr const char* kUnreadable = "left out, cannot be read";
+  static constexpr const char* kNotInDictionary = "left out, with a word that the dictionary lacks";
   static constexpr const char* kBadLinks = "used without their alignment, which does not fit";
 
   Index read = 0, kept = 0;

@@ -6,6 +6,7 @@
 
 #include "heed/base/base64.h"
 #include "heed/data/images/image.h"
+#include "heed/data/sound_files.h"
 #include "heed/data/sound_sense.h"
 
 namespace heed {
@@ -48,6 +49,23 @@ std::string sound_preview(const Value& sound) {
                   std::clamp((value - low) / (high - low), Real{0}, Real{1}));
     }
   return "data:image/png;base64," + base64(png_of(pixels));
+}
+
+std::vector<double> sound_waveform(const Value& sound) {
+  if (sound.frame_seconds > 0) return {};
+  const std::vector<float> samples = one_channel(sound, sound.rate);
+  std::vector<double> peaks(std::min(samples.size(), static_cast<std::size_t>(kMostColumns)), 0);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    double& peak = peaks[i * peaks.size() / samples.size()];
+    peak = std::max(peak, std::min(1.0, std::abs(static_cast<double>(samples[i]))));
+  }
+  return peaks;
+}
+
+std::string playable_sound(const Value& sound) {
+  if (sound.frame_seconds > 0) return "";
+  const double rate = SpectrumOptions().rate;
+  return "data:audio/wav;base64," + base64(wav_bytes(one_channel(sound, rate), static_cast<Index>(rate)));
 }
 
 }  // namespace heed

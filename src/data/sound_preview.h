@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heed/data/sample.h"
 
@@ -10,5 +11,11 @@ namespace heed {
 // right, low sounds at the bottom, loud ones light; of ready-made features the features themselves. As many columns as
 // frames, at most 800. Empty for a sound that is shorter than a frame.
 std::string sound_preview(const Value& sound);
+
+// The largest amplitude, 0..1, in each of at most 800 equal stretches of a decoded sound. None of ready-made features.
+std::vector<double> sound_waveform(const Value& sound);
+
+// A decoded sound as a data: URL of a WAV file, for a page to play; empty for ready-made features.
+std::string playable_sound(const Value& sound);
 
 }  // namespace heed

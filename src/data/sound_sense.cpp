@@ -140,6 +140,12 @@ Featured SoundSense::operator()(const Value& value) const {
   return heard;
 }
 
+std::string SoundSense::settings() const {
+  const SoundOptions& o = options_;
+  return fmt::format("{} {} {} {} {} {} {} {} {}", o.features, o.mel_filters, o.cepstra, o.sound_rate, o.frame_ms,
+                     o.step_ms, o.deltas, o.normalise, o.longest_sound);
+}
+
 void SoundSense::learn(const Lesson& lesson) {
   const bool counts = options_.normalise == "corpus";
   if (!counts && width_ > 0) return;

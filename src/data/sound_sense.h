@@ -34,6 +34,8 @@ class SoundSense final : public Sense {
 
   Index width() const override { return width_; }
   Featured operator()(const Value& value) const override;
+  bool worth_keeping() const override { return spectrum_ != nullptr; }
+  std::string settings() const override;
   void learn(const Lesson& lesson) override;
   std::vector<NamedTensor> knowledge() const override;
   void recall(const GivenValues& given) override;

@@ -34,6 +34,7 @@ std::string written_json(const Transcript& transcript) {
                                 {"text", text_of(transcript)},
                                 {"words", list(transcript.words, "word")}};
   if (!transcript.units.empty()) result["units"] = list(transcript.units, "unit");
+  if (!transcript.doubts.empty()) result["doubts"] = transcript.doubts;
   return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 

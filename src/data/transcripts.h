@@ -16,10 +16,11 @@ struct TimedWord {
 };
 
 struct Transcript {
-  std::string name;                   // of the utterance or its file
-  double seconds = 0;                 // of the sound
-  std::vector<TimedWord> words = {};  // in the order of their begins
-  std::vector<TimedWord> units = {};  // what they are made of, such as phonemes; may be empty
+  std::string name;                      // of the utterance or its file
+  double seconds = 0;                    // of the sound
+  std::vector<TimedWord> words = {};     // in the order of their begins
+  std::vector<TimedWord> units = {};     // what they are made of, such as phonemes; may be empty
+  std::vector<std::string> doubts = {};  // why something may be repeated or left out, a sentence each
 };
 
 // The words with spaces between.

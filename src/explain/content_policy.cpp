@@ -7,7 +7,8 @@ namespace {
 
 std::string policy(std::string_view scripts, std::string_view connections) {
   return fmt::format(
-      "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+      "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; "
+      "font-src data:; "
       "connect-src {}; base-uri 'none'; form-action 'none'",
       scripts.empty() ? "'none'" : scripts, connections);
 }

@@ -42,15 +42,22 @@ std::pair<double, std::string> frame_step(const TraceAxis& sound) {
   return sound.frame_seconds > 0 ? std::pair{sound.frame_seconds, std::string("s")} : std::pair{1.0, std::string()};
 }
 
-// Of words that look at a sound whose times are known.
-std::vector<MatrixPicture::Stretch> words_at_their_times(const Trace& trace) {
-  std::vector<MatrixPicture::Stretch> stretches;
+// Of words that look at a sound whose times are known: the words, and below them what they are made of, if that is more
+// than they.
+std::vector<std::vector<MatrixPicture::Stretch>> at_their_times(const Trace& trace) {
+  std::vector<std::vector<MatrixPicture::Stretch>> rows;
   const double step = trace.column_axis().frame_seconds;
   if (step <= 0 || trace.row_axis().text.tokens.size() != static_cast<std::size_t>(trace.alignment.size(0)))
-    return stretches;
-  for (const TimedWord& word : unit_times(trace.row_axis().text, trace.alignment, step, {}).transcript.words)
-    stretches.push_back({word.word, word.begin, word.end});
-  return stretches;
+    return rows;
+  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, step, {}).transcript;
+  const auto add = [&rows](const std::vector<TimedWord>& words) {
+    std::vector<MatrixPicture::Stretch>& row = rows.emplace_back();
+    for (const TimedWord& word : words) row.push_back({word.word, word.begin, word.end});
+  };
+  if (said.words.empty()) return rows;
+  add(said.words);
+  if (said.units.size() > said.words.size()) add(said.units);
+  return rows;
 }
 
 // "0 s       1 s       2 s" below cells that are two characters wide.
@@ -94,8 +101,8 @@ std::string draw_svg(const Trace& trace, const std::string& title) {
   if (picture != Picture::matrix) matrix.largest = largest_weight(shown.alignment);
   if (picture == Picture::times) {
     std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
-    matrix.preview = image.preview;
-    matrix.stretches = words_at_their_times(trace);
+    matrix.preview = image.preview, matrix.waveform = image.waveform;
+    matrix.stretches = at_their_times(trace);
   }
   return draw_matrix_svg(matrix);
 }

@@ -44,40 +44,66 @@ std::string draw_line_ticks(const MatrixPicture& picture, double left, double bo
   return svg;
 }
 
-// What stands above columns that are stretches of a line: a picture of it, then its named stretches.
+// Amplitudes as one shape around a middle line; the largest of them fills the height.
+std::string draw_waveform(const std::vector<double>& waveform, double left, double top, double width, double height) {
+  const double loudest = std::max(1e-3, *std::ranges::max_element(waveform));
+  const double middle = top + height / 2, step = width / static_cast<double>(waveform.size());
+  std::string above, below;
+  for (std::size_t i = 0; i < waveform.size(); ++i) {
+    const double from = left + step * static_cast<double>(i), up = height / 2 * waveform[i] / loudest;
+    above += fmt::format("L{:.1f} {:.1f}H{:.1f}", from, middle - up, from + step);
+    below = fmt::format("L{:.1f} {:.1f}H{:.1f}", from + step, middle + up, from) + below;
+  }
+  return fmt::format("<path d=\"M{0:.1f} {1:.1f}{2}{3}z\" fill=\"{4}\"/>\n", left, middle, above, below,
+                     kSeriesColours[0]);
+}
+
+// What stands above columns that are stretches of a line: its waveform, a picture of it, then its named stretches.
 class LineHeader {
  public:
   explicit LineHeader(const MatrixPicture& picture)
       : picture_(picture),
-        shown_(picture.column_step > 0 && is_preview(picture.preview)),
-        named_(picture.column_step > 0 && !picture.stretches.empty()) {}
+        waved_(picture.column_step > 0 && !picture.waveform.empty()),
+        shown_(picture.column_step > 0 && is_preview(picture.preview)) {}
 
-  double height() const { return (shown_ ? kPreviewHeight : 0) + (named_ ? kNamesHeight : 0); }
+  double height() const { return names_from() + (picture_.column_step > 0 ? kNamesHeight * rows() : 0); }
   std::string draw(double left, double top, double cell) const {
     const double end = picture_.column_step * static_cast<double>(picture_.columns.size());
     const double width = cell * static_cast<double>(picture_.columns.size());
     std::string svg;
+    if (waved_) svg += draw_waveform(picture_.waveform, left, top, width, kWaveformHeight - kSvgGap);
     if (shown_)
       svg += fmt::format(
-          "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" href=\"{}\"/>\n", left, top,
-          width, kPreviewHeight, picture_.preview);
-    if (!named_) return svg;
-    const double names = top + (shown_ ? kPreviewHeight : 0);
-    for (const MatrixPicture::Stretch& each : picture_.stretches) {
-      const double from = left + std::clamp(each.begin / end, 0.0, 1.0) * width;
-      const double until = left + std::clamp(each.end / end, 0.0, 1.0) * width;
-      svg += fmt::format("<path d=\"M{0:.1f} {1}v{2}M{3:.1f} {1}v{2}\" class=\"axis\"/>", from, names, kNamesHeight - 2,
-                         until);
-      svg += svg_label(each.name, (until - from) / kSvgFont,
-                       fmt::format("x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\"", (from + until) / 2, names + 15));
-    }
+          "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" href=\"{}\"/>\n", left,
+          top + (waved_ ? kWaveformHeight : 0), width, kPreviewHeight, picture_.preview);
+    for (std::size_t row = 0; row < picture_.stretches.size(); ++row)
+      svg += draw_names(picture_.stretches[row], left, top + names_from() + kNamesHeight * static_cast<double>(row),
+                        width, end);
     return svg;
   }
 
  private:
-  static constexpr double kPreviewHeight = 96, kNamesHeight = 22;
+  static constexpr double kWaveformHeight = 54, kPreviewHeight = 96, kNamesHeight = 22;
+
+  double rows() const { return static_cast<double>(picture_.stretches.size()); }
+  // How far below the top of the header the names begin.
+  double names_from() const { return (waved_ ? kWaveformHeight : 0) + (shown_ ? kPreviewHeight : 0); }
+  static std::string draw_names(const std::vector<MatrixPicture::Stretch>& stretches, double left, double top,
+                                double width, double end) {
+    std::string svg;
+    for (const MatrixPicture::Stretch& each : stretches) {
+      const double from = left + std::clamp(each.begin / end, 0.0, 1.0) * width;
+      const double until = left + std::clamp(each.end / end, 0.0, 1.0) * width;
+      svg += fmt::format("<path d=\"M{0:.1f} {1}v{2}M{3:.1f} {1}v{2}\" class=\"axis\"/>", from, top, kNamesHeight - 2,
+                         until);
+      svg += svg_label(each.name, (until - from) / kSvgFont,
+                       fmt::format("x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\"", (from + until) / 2, top + 15));
+    }
+    return svg;
+  }
+
   const MatrixPicture& picture_;
-  bool shown_, named_;
+  bool waved_, shown_;
 };
 
 // The names of the heads in their colours, in as many rows as the width asks for.

@@ -24,14 +24,15 @@ struct MatrixPicture {
   // have round numbers in a unit below them instead of labels.
   double column_step = 0;
   std::string column_unit = {};
-  // Above such columns, as wide as they are: a picture of the same line, such as a sound's spectrogram (see
-  // is_preview), and stretches of it with their names, such as words at their times.
+  // Above such columns, as wide as they are: the amplitudes of equal stretches of the line, 0..1, a picture of it, such
+  // as a sound's spectrogram (see is_preview), and rows of stretches with their names, such as words at their times.
+  std::vector<double> waveform = {};
   std::string preview = {};
   struct Stretch {
     std::string name;
     double begin = 0, end = 0;  // in the unit
   };
-  std::vector<Stretch> stretches = {};
+  std::vector<std::vector<Stretch>> stretches = {};
 };
 std::string draw_matrix_svg(const MatrixPicture& picture);
 // Of the trace's alignment, whatever its axes are. An Error if it has none.
@@ -74,7 +75,7 @@ std::string draw_lines_svg(const Trace& trace, const std::string& attention = ""
 
 // A trace's alignment in the way that suits its axes; an Error if it has none.
 //   words that look at an image     the image once for each word, with the regions that it looked at
-//   anything that looks at a sound  a matrix with the time below it
+//   anything that looks at a sound  a matrix below waveform, spectrogram and what was said when; the time below it
 //   a label that looks at a text    the text, each word on the colour of its weight
 //   anything else                   a matrix
 std::string draw_svg(const Trace& trace, const std::string& title = "");

@@ -15,7 +15,7 @@ void add_tensor(Digest& digest, const Tensor& tensor) {
 
 std::string digest_of_sense(const Sense& sense) {
   Digest digest;
-  add_text(digest, fmt::format("features of width {} ", sense.width()));
+  add_text(digest, fmt::format("features of width {} {} ", sense.width(), sense.settings()));
   for (const NamedTensor& each : sense.knowledge()) {
     add_text(digest, each.name + " ");
     add_tensor(digest, each.tensor);

@@ -8,8 +8,8 @@
 
 namespace heed {
 
-// A sense whose features are computed once and kept in a file. What the sense knows (Sense::knowledge) must tell it
-// from any other that would make other features of the same inputs: it is what the file is compared with.
+// A sense whose features are computed once and kept in a file. What the sense knows (Sense::knowledge) and its settings
+// must tell it from any other that would make other features of the same inputs: the file is compared with them.
 class KeptSense final : public Sense {
  public:
   KeptSense(std::shared_ptr<const Sense> sense, const std::filesystem::path& file);
@@ -17,6 +17,7 @@ class KeptSense final : public Sense {
   Index width() const override { return sense_->width(); }
   Featured operator()(const Value& value) const override { return (*sense_)(value); }
   Featured sensed(Kind kind, const Value& value) const override;
+  std::string settings() const override { return sense_->settings(); }
   std::vector<NamedTensor> knowledge() const override { return sense_->knowledge(); }
 
   // How many inputs it had to compute. That is shown while it goes on, up to the first call of end_progress.

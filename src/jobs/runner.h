@@ -74,6 +74,7 @@ struct ExplainOptions {
   std::vector<std::string> attention_names = {};           // which of them; none: all
   Index most_weights = std::numeric_limits<Index>::max();  // of the attentions of a trace; more is an Error
   bool beam = false;                                       // the hypotheses that were alive
+  bool playable = false;                                   // sounds, to be heard from a page
   bool trust = false;                                      // how far the alignment can be trusted as the reason
   Index longest_trusted = 1000;  // pieces of an input or output whose trust is measured; more is an Error
 };
@@ -106,8 +107,8 @@ class Runner {
   const Bundle& bundle(std::size_t model = 0) const { return *bundles_[model]; }
   const Job& job() const { return *bundles_.front()->job; }
   const std::string& name() const { return name_; }
-  // A text input as the model reads it, the end included; other inputs as they are shown.
-  TraceAxis read_input(std::size_t input, const Value& value) const;
+  // A text input as the model reads it, the end included; other inputs as they are shown. `playable`: with the sound.
+  TraceAxis read_input(std::size_t input, const Value& value, bool playable = false) const;
   // Every attention that a trace can have, with the names of its axes and no weights.
   std::vector<TraceAttention> attentions() const;
 

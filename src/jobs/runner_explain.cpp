@@ -169,8 +169,10 @@ class TokenTeller {
 UnitTimes Runner::times_of(const Hypothesis& hypothesis, double frame_seconds) const {
   const Vocabulary& output = *bundles_.front()->codes.output;
   const Words& words = hypothesis.words;
-  return unit_times(trace_text(output, output.decode(words), words, output.decoded_places(words)), hypothesis.weights,
-                    frame_seconds, hypothesis.log_probabilities);
+  UnitTimes times = unit_times(trace_text(output, output.decode(words), words, output.decoded_places(words)),
+                               hypothesis.weights, frame_seconds, hypothesis.log_probabilities);
+  if (!hypothesis.finished) times.doubts.emplace_back("it came to no end and was cut off");
+  return times;
 }
 
 struct Runner::Explanation {
@@ -181,7 +183,7 @@ struct Runner::Explanation {
   Trace trace;
 };
 
-TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
+TraceAxis Runner::read_input(std::size_t input, const Value& value, bool playable) const {
   const JobSide& side = job().inputs[input];
   TraceAxis axis{.name = side.name, .kind = side.kind};
   if (is_text(side.kind)) {
@@ -197,7 +199,13 @@ TraceAxis Runner::read_input(std::size_t input, const Value& value) const {
   axis.rows = side.kind == Kind::image ? featured.rows : featured.features.size(0);
   axis.columns = side.kind == Kind::image ? featured.columns : 1;
   axis.frame_seconds = featured.frame_seconds;
-  axis.preview = side.kind == Kind::sound ? sound_preview(decoded(side.kind, value)) : featured.preview;
+  axis.preview = featured.preview;
+  if (side.kind == Kind::sound) {
+    const Value sound = decoded(side.kind, value);
+    axis.preview = sound_preview(sound);
+    axis.waveform = sound_waveform(sound);
+    if (playable) axis.playable = playable_sound(sound);
+  }
   return axis;
 }
 
@@ -235,7 +243,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> given_samples, const 
     Trace& trace = each.trace;
     trace.model = name_, trace.system = bundle.system->name, trace.job = job().name;
     for (std::size_t input = 0; input < samples[i].inputs.size(); ++input)
-      trace.axes.push_back(read_input(input, samples[i].inputs[input]));
+      trace.axes.push_back(read_input(input, samples[i].inputs[input], options.playable));
     trace.axes.push_back({.name = job().output.name, .kind = job().output.kind});
     const bool empty = each.sample.inputs.front().length() == 0;
     const bool given = !samples[i].outputs.empty();

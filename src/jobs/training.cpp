@@ -47,7 +47,7 @@ std::shared_ptr<const Vocabulary> learn_vocabulary(const Training& training, con
 
 // The texts of one side.
 TrainingText text_of(const Training& training, const Training::Side& side) {
-  if (!side.files.empty()) return {parse_list(side.files), training.allow_bad_lines};
+  if (!side.files.empty() && training.dictionary.empty()) return {parse_list(side.files), training.allow_bad_lines};
   return {training.training_files(), training.declared_job().sample_columns(), {side.side->name}};
 }
 

@@ -15,6 +15,13 @@ const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"}
 const std::vector<std::string> kVocabularies{"unigram", "bpe", "words", "tokens", "letters"};
 const std::vector<std::string> kLosses{"cross-entropy", "perplexity"};  // of every job
 
+// Defaults where a dictionary turns texts into phonemes.
+const std::vector<std::pair<std::string, std::string>> kOfPhonemes{{"vocabulary", "words"},
+                                                                   {"metrics", "per,cross-entropy"}};
+
+// Zeiler 2012: the step has its own scale, and a rate of less than 1 stops it.
+const std::vector<std::pair<std::string, std::string>> kOfAdadelta{{"learning-rate", "1"}, {"schedule", "constant"}};
+
 // Options of Marian that name all sides at once: the option of each side is its name between these two.
 struct AllSidesName {
   const char *name, *before, *after;
@@ -105,7 +112,9 @@ void require_files(const Training::FilesOfOption& given) {
     // What follows a # says which part of a file is meant (data/caption_files.cpp).
     require(std::filesystem::exists(file, ignored) || std::filesystem::exists(file.substr(0, file.rfind('#')), ignored),
             "--{}: there is no file {}", option, file);
-    require(!std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option, file);
+    const bool samples = option == "data" || option == "valid";  // some formats of them are folders
+    require(samples || !std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option,
+            file);
   }
 }
 
@@ -182,7 +191,16 @@ void Training::visit(Fields& field) {
   field("vectors", vectors, "file of word vectors to begin with (GloVe or word2vec; text or binary; packed or not)");
   field("vectors-words", vectors_words,
         "words with a vector: seen (those of the vocabulary) or all (those of the file too)");
-  if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return side.side->kind == Kind::image; })) {
+  const auto reads = [this](Kind kind) {
+    return std::any_of(sides.begin(), sides.end(), [kind](const Side& side) { return side.side->kind == kind; });
+  };
+  if (reads(Kind::sound)) {
+    field("dictionary", dictionary,
+          "pronunciation dictionary (lines of a word and its phonemes, as CMU's): what is written is phonemes");
+    field("kept-features", features,
+          "file that keeps the features of sounds for other trainings too (else they go when this one ends)");
+  }
+  if (reads(Kind::image)) {
     field("encoder-weights", encoder, "safetensors file with the weights of a ready-made encoder of images");
     field("features", features,
           "file that keeps the features of pictures for other trainings too (else they go when this one ends)");
@@ -196,7 +214,7 @@ void Training::visit(Fields& field) {
     field("cut-texts", cut_texts, "longer inputs are cut and counted, instead of left out; outputs never are");
   field("buffer", buffer, "most samples held in memory; a larger corpus is streamed");
   field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
-  field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak");
+  field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak (default with adadelta: 1)");
   field("schedule", schedule,
         "learning rate over time: constant, inverse-root (after the warm-up) or plateau (less when nothing improves)");
   field("warm-up", warm_up, "updates until inverse-root reaches its peak");
@@ -235,6 +253,7 @@ std::vector<Training::FilesOfOption> Training::files() const {
     all.push_back({side.side->name + "-vocabulary", parse_list(side.vocabulary)});
   }
   all.push_back({"alignments", parse_list(alignments)});
+  all.push_back({"dictionary", parse_list(dictionary)});
   all.push_back({"vectors", parse_list(vectors)});
   all.push_back({"encoder-weights", parse_list(encoder)});
   return all;
@@ -248,6 +267,7 @@ namespace {
 SampleFiles files_of(const Training& training, const std::string& tables, std::string Training::Side::*lines) {
   SampleFiles files;
   files.allow_bad_lines = training.allow_bad_lines;
+  files.dictionary = training.dictionary;
   if (!tables.empty()) {
     files.files = parse_list(tables);
     files.format = training.format;
@@ -355,6 +375,9 @@ TrainingPlan plan_training(const std::vector<GivenOption>& given) {
   plan.config = system.config(training.preset);
   set_defaults(training, job.training, job.name);
   set_defaults(training, system.training, system.name);
+  if (last("optimiser") == "adadelta" || last("optimizer") == "adadelta")
+    set_defaults(training, kOfAdadelta, "adadelta");
+  if (!last("dictionary").empty()) set_defaults(training, kOfPhonemes, "dictionary");
   set_all(
       renamed(given, job), [&plan](Fields& field) { plan.visit(field); }, " for " + system.name);
   training.job = job.name;  // the options of an empty --job are those of the default
@@ -401,6 +424,8 @@ void check_training(const Training& t) {
   require_known("vectors-words", t.vectors_words, {"seen", "all"});
   require(t.vectors.empty() || t.vocabulary == "words" || t.vocabulary == "tokens",
           "--vectors: they are of words, but the vocabulary is of subwords; choose --vocabulary tokens (or words)");
+  require(t.dictionary.empty() || t.vocabulary == "words",
+          "--dictionary: phonemes have blanks between them, so the vocabulary is words, not {}", t.vocabulary);
   std::vector<std::string> vocabularies;
   for (const Training::Side& side : t.sides) {
     if (is_text(side.side->kind)) vocabularies.push_back(side.vocabulary);

@@ -17,7 +17,7 @@ namespace heed {
 struct Training {
   std::string job, model, preset = "small", output;
   // Data. Several files are separated by commas.
-  std::string data, valid, format, columns, images, alignments, languages;
+  std::string data, valid, format, columns, images, alignments, languages, dictionary;
   std::string digest = "sampled";
   bool allow_bad_lines = false;
   // Of each of the job's sides, in the order of Job::sides.

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kValidationWords = 2048;  // in a batch; no text is left out for its length
+constexpr Index kValidationWords = 2048;  // in a batch, at least; no text is left out for its length
 
 BatchOptions data_options(const Bundle& bundle) {
   BatchOptions options;
@@ -26,6 +26,7 @@ BatchOptions data_options(const Bundle& bundle) {
                                            bundle.output_words(sample).word_of(sample.output)};
   };
   options.cut_inputs = bundle.job->chooses();
+  options.name_unknown = bundle.job->inputs.front().kind == Kind::sound;  // letters and phonemes are few
   return options;
 }
 
@@ -45,8 +46,8 @@ BatchOptions validation_data(const Bundle& bundle, const Training& training) {
   BatchOptions options = data_options(bundle);
   options.cut_inputs = options.cut_inputs || training.cut_texts;
   options.files = training.validation_files();
-  options.batch_tokens = kValidationWords;
-  options.longest = bundle.job->chooses() ? training.longest : kValidationWords;
+  options.batch_tokens = std::max(kValidationWords, training.longest);  // frames of a sound may be more
+  options.longest = bundle.job->chooses() ? training.longest : options.batch_tokens;
   options.shuffle = false;
   return options;
 }

@@ -114,6 +114,7 @@ OrderedJson verbose_json(const Result& result, const TranscriptionRequest& reque
     json["words"] = OrderedJson::array();
     for (const TimedWord& word : transcript.words) json["words"].push_back(word_json(word, dialect));
   }
+  if (result.times && !result.times->doubts.empty()) json["doubts"] = result.times->doubts;
   if (dialect == Dialect::openai) json["usage"] = {{"type", "duration"}, {"seconds", std::ceil(transcript.seconds)}};
   return json;
 }

@@ -10,6 +10,14 @@
 namespace heed {
 namespace {
 
+// Whether the URL has one of the beginnings, and base64 behind it.
+bool has_data(std::string_view url, std::span<const std::string_view> beginnings) {
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+  return std::ranges::any_of(beginnings, [url](std::string_view beginning) {
+    return url.starts_with(beginning) && url.find_first_not_of(kDigits, beginning.size()) == std::string_view::npos;
+  });
+}
+
 void check_axes(const Trace& trace) { require(!trace.axes.empty(), "[trace] it has no axes"); }
 
 }  // namespace
@@ -21,11 +29,12 @@ Index TraceAxis::size() const {
 bool is_preview(std::string_view url) {
   static constexpr std::array<std::string_view, 4> kBeginnings = {"data:image/png;base64,", "data:image/jpeg;base64,",
                                                                   "data:image/webp;base64,", "data:image/gif;base64,"};
-  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-  return url.size() <= kLargestPreview && std::ranges::any_of(kBeginnings, [url](std::string_view beginning) {
-           return url.starts_with(beginning) &&
-                  url.find_first_not_of(kDigits, beginning.size()) == std::string_view::npos;
-         });
+  return url.size() <= kLargestPreview && has_data(url, kBeginnings);
+}
+
+bool is_playable(std::string_view url) {
+  static constexpr std::array<std::string_view, 1> kBeginnings = {"data:audio/wav;base64,"};
+  return url.size() <= kLargestPlayable && has_data(url, kBeginnings);
 }
 
 std::vector<std::string> labels_of(const TraceAxis& axis) {

@@ -44,6 +44,10 @@ struct TraceAxis {
   double frame_seconds = 0;     // of a sound: from one frame to the next
   // Of an image a small copy of it, of a sound its spectrogram, as a data: URL (see is_preview); may be empty.
   std::string preview = {};
+  // Of a sound, both may be empty: the largest amplitude, 0..1, in each of equal stretches of it, and what is heard, as
+  // a data: URL (see is_playable).
+  std::vector<double> waveform = {};
+  std::string playable = {};
 
   // Places along the axis: tokens, regions or frames.
   Index size() const;
@@ -53,6 +57,10 @@ struct TraceAxis {
 // and no more of them than are small.
 inline constexpr std::size_t kLargestPreview = 1 << 20;
 bool is_preview(std::string_view url);
+// The same of a sound: "data:audio/wav;base64,...".
+inline constexpr std::size_t kLargestPlayable = 32 << 20;
+inline constexpr std::size_t kLongestWaveform = 4096;  // stretches
+bool is_playable(std::string_view url);
 // What each place of an axis is called: the token's text, "2,3" for the region of the second row and third column,
 // "0.4 s" for the frame that begins then, or "frame 3" where it is not known when.
 std::vector<std::string> labels_of(const TraceAxis& axis);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/error.h"
+#include "heed/trace/unit_times.h"
 
 namespace heed {
 namespace {
@@ -103,6 +104,13 @@ void write_axis(std::string& out, const TraceAxis& axis) {
       fields += fmt::format(R"(,"rows":{})", axis.size());
       write_optional(fields, "frame_seconds", axis.frame_seconds);
       if (is_preview(axis.preview)) write_field(fields, "preview", axis.preview);
+      if (!axis.waveform.empty() && all_finite(axis.waveform)) {
+        write_name(fields, "waveform");
+        write_list(fields, static_cast<Index>(axis.waveform.size()), [&](std::string& to, Index i) {
+          fmt::format_to(std::back_inserter(to), "{:.3g}", axis.waveform[static_cast<std::size_t>(i)]);
+        });
+      }
+      if (is_playable(axis.playable)) write_field(fields, "playable", axis.playable);
       break;
     default: write_text_fields(fields, axis.text);
   }
@@ -160,6 +168,26 @@ void write_axes(std::string& out, const Trace& trace) {
   if (!trace.columns.empty()) write_field(out, "alignment_columns", trace.columns);
 }
 
+// When units and words were said, by the alignment to a sound. It is for those who show a trace: a reader has the
+// alignment itself.
+void write_times(std::string& out, const Trace& trace) {
+  const TraceAxis& sound = trace.column_axis();
+  if (sound.kind != Kind::sound || sound.frame_seconds <= 0 || !is_text(trace.row_axis().kind)) return;
+  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, sound.frame_seconds, {}).transcript;
+  const auto write_words = [&out](const std::vector<TimedWord>& words) {
+    write_list(out, static_cast<Index>(words.size()), [&](std::string& to, Index i) {
+      const TimedWord& word = words[static_cast<std::size_t>(i)];
+      to += fmt::format(R"({{"text":{},"begin":{:.3f},"end":{:.3f}}})", quoted(word.word), word.begin, word.end);
+    });
+  };
+  write_name(out, "times");
+  out += R"({"units":)";
+  write_words(said.units);
+  write_name(out, "words");
+  write_words(said.words);
+  out += '}';
+}
+
 void write_choices(std::string& out, const std::vector<TraceChoice>& choices) {
   const auto finite = [](const TraceChoice& choice) { return std::isfinite(choice.probability); };
   if (choices.empty() || !std::ranges::all_of(choices, finite)) return;
@@ -200,6 +228,7 @@ std::string to_json(const Trace& trace, const WeightFormat& format) {
   if (const Tensor weights = trace.alignment.contiguous(); writable(weights)) {
     write_name(out, "alignment");
     write_weights(out, weights.data(), weights.shape(), format);
+    write_times(out, trace);
   }
   const auto write_row = [&out](const char* name, const std::vector<double>& numbers) {
     if (numbers.empty() || !all_finite(numbers)) return;

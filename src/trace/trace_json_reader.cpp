@@ -136,6 +136,19 @@ std::string read_preview(const Field& value) {
   return preview;
 }
 
+// Amplitudes along a sound; may be empty.
+std::vector<double> read_waveform(const Field& value) {
+  if (!value.has("waveform")) return {};
+  const Field list = value["waveform"];
+  if (list.size() > kLongestWaveform) list.wrong("has {} numbers; {} are allowed", list.size(), kLongestWaveform);
+  std::vector<double> waveform;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    waveform.push_back(list[i].number());
+    if (!(waveform.back() >= 0 && waveform.back() <= 1)) list[i].wrong("is {}, not in 0..1", waveform.back());
+  }
+  return waveform;
+}
+
 TraceAxis read_axis(const Field& value) {
   TraceAxis axis;
   axis.name = value["name"].text();
@@ -153,6 +166,10 @@ TraceAxis read_axis(const Field& value) {
       if (value.has("frame_seconds")) axis.frame_seconds = value["frame_seconds"].number();
       if (axis.frame_seconds < 0) value["frame_seconds"].wrong("is less than 0");
       axis.preview = read_preview(value);
+      axis.waveform = read_waveform(value);
+      if (value.has("playable")) axis.playable = value["playable"].text();
+      if (!axis.playable.empty() && !is_playable(axis.playable))
+        value["playable"].wrong("must be a data: URL of a WAV file of at most {} bytes", kLargestPlayable);
       break;
     default: axis.text = read_text(value);
   }

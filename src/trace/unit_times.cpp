@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace heed {
 namespace {
@@ -13,6 +14,8 @@ constexpr double kPause = 0.2;       // seconds between two tokens that are not 
 constexpr double kReach = 0.05;      // seconds that a token goes beyond its weights before and after a pause
 constexpr double kWentBack = 0.5;    // seconds back from where it was, and
 constexpr double kPassedOver = 1.5;  // seconds that nothing was written of, that are worth a warning
+constexpr double kStay = 0.25;       // seconds of which
+constexpr double kMostSaid = 12;     // units are twice as many as fast speech has letters
 
 double centre_of(const Real* weights, Index m) {
   double sum = 0, moment = 0;
@@ -61,6 +64,26 @@ std::vector<std::string> doubts_of(const std::vector<TimedWord>& units, const st
   }
   passed_over(seconds);
   return doubts;
+}
+
+// Where more was written of a short stretch than can have been said in it, by how far the tokens' weights cover it. The
+// end and white space are not said.
+std::vector<std::string> loops_of(const TraceText& output, const Tensor& a, double frame_seconds) {
+  const Index m = a.size(1), window = std::min(m, std::max<Index>(1, std::llround(kStay / frame_seconds)));
+  std::vector<double> coverage(static_cast<std::size_t>(m) + 1, 0);  // summed up from the first frame on
+  for (std::size_t i = 0; i < std::min(output.tokens.size(), static_cast<std::size_t>(a.size(0))); ++i)
+    for (Index j = 0; output.tokens[i].word >= 0 && j < m; ++j)
+      coverage[static_cast<std::size_t>(j) + 1] += static_cast<double>(a.data()[static_cast<Index>(i) * m + j]);
+  std::partial_sum(coverage.begin(), coverage.end(), coverage.begin());
+  double most = 0;
+  Index where = 0;
+  for (Index j = 0; j + window <= m; ++j) {
+    const double said = coverage[static_cast<std::size_t>(j + window)] - coverage[static_cast<std::size_t>(j)];
+    if (said > most) most = said, where = j;
+  }
+  if (most <= kMostSaid) return {};
+  return {fmt::format("it wrote {:.0f} units of {:.1f} s to {:.1f} s, and may have repeated something", most,
+                      static_cast<double>(where) * frame_seconds, static_cast<double>(where + window) * frame_seconds)};
 }
 
 }  // namespace
@@ -122,6 +145,8 @@ UnitTimes unit_times(const TraceText& output, const Tensor& weights, double fram
                                       std::exp(word.log_probability / static_cast<double>(word.count))});
   }
   times.doubts = doubts_of(units, centres, times.transcript.seconds);
+  if (!ends.empty())
+    for (std::string& loop : loops_of(output, a, frame_seconds)) times.doubts.push_back(std::move(loop));
   return times;
 }
 

@@ -13,8 +13,10 @@ namespace heed {
 // When each unit of an output was said, by where the model looked when it wrote it.
 struct UnitTimes {
   Transcript transcript;  // without a name; units are the tokens, without the end and white space
-  // What is strange about where it looked: it went back (and may have written something twice), or passed over a
-  // stretch (and may have left something out). A sentence each, for a warning.
+  // What is strange about where it looked: it went back or stayed at one place (and may have written something more
+  // than once), or passed over a stretch (and may have left something out). A sentence each, for a warning. It stayed
+  // where a stretch of kStay seconds is covered by more units than anybody says in that time:
+  //   Σ_{j in the stretch} Σ_i a_ij > kMostSaid
   std::vector<std::string> doubts;
 };
 

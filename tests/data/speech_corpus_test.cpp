@@ -75,6 +75,20 @@ TEST(SpeechCorpus, FilesBelongTogether) {
   EXPECT_EQ(read_file(folder.path() / "test.phonemes.tsv"), before);  // the same seed, the same corpus
 }
 
+TEST(SpeechCorpus, SmallOnesHaveEveryPartThatIsWanted) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const TemporaryFolder folder;
+    const SpeechCorpusCounts counts = write_speech_corpus(
+        {.folder = folder.path(), .utterances = 4, .valid = .02, .test = .02, .seed = seed, .longest = 1});
+    EXPECT_EQ(counts.train, 2);
+    EXPECT_EQ(counts.valid, 1);
+    EXPECT_EQ(counts.test, 1);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "sounds" / "valid-00001.wav"));
+  }
+  const TemporaryFolder folder;
+  EXPECT_EQ(write_speech_corpus({.folder = folder.path(), .utterances = 3, .valid = 0, .test = 0}).train, 3);
+}
+
 TEST(SpeechCorpus, FlitePrintsEnds) {
   const std::vector<TimedWord> phonemes = read_flite_durations(
       "pau:0.164 hh:0.255 ax:0.304 l:0.412 ow:0.548 w:0.663 er:0.789 l:0.971 d:1.071 pau:1.238 \n");

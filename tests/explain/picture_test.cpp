@@ -76,6 +76,31 @@ TEST(Picture, OfWordsAndASoundHasTheTimeBelow) {
             "    0 s  0.1 s\n");
 }
 
+TEST(Picture, OfASoundHasItsWaveformAndWhatWasSaidAboveTheWeights) {
+  Trace trace = in_words(traces_of_version_2().at(2));
+  const auto height = [](const std::string& svg) { return std::stod(read_xml(svg)[0].attributes.at("height")); };
+  const auto writings = [](const std::string& svg, const std::string& name) {
+    return std::ranges::count_if(read_xml(svg), [&](const XmlElement& each) { return each.text == name; });
+  };
+  const std::string plain = draw_svg(trace);
+  EXPECT_EQ(writings(plain, "one"), 2);  // its row, and when it was said
+  trace.axis("sound").waveform = {0, 0.25, 0.5, 0};
+  const std::string svg = draw_svg(trace);
+  EXPECT_GT(height(svg), height(plain) + 20);
+  const std::vector<XmlElement> elements = read_xml(svg);
+  const auto wave = std::ranges::find_if(elements, [](const XmlElement& each) {
+    return each.name == "path" && each.attributes.contains("fill") && each.attributes.at("fill") == "#0072B2";
+  });
+  ASSERT_NE(wave, elements.end());
+  EXPECT_EQ(std::ranges::count(wave->attributes.at("d"), 'H'), 8);  // above and below, of each of the four
+
+  Trace letters = traces_of_version_2().at(2);  // pieces stand below the words that they make
+  letters.axes.back().text.tokens.insert(letters.axes.back().text.tokens.begin(),
+                                         {.text = "on", .begin = 0, .end = 2, .word = 0});
+  letters.alignment = Tensor(Shape{letters.row_axis().size(), 6}, Real{1} / 6);
+  EXPECT_GT(height(draw_svg(letters)), height(plain) + 22);
+}
+
 TEST(Picture, OfALongSoundJoinsItsFrames) {
   Trace trace = traces_of_version_2().at(2);
   trace.axis("sound").rows = 3000;

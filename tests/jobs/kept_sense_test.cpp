@@ -16,7 +16,7 @@ using test::message_of;
 // The bytes of an input, times a factor that it knows.
 class Letters final : public Sense {
  public:
-  explicit Letters(Real factor) : factor_(factor) {}
+  explicit Letters(Real factor, std::string settings = "") : factor_(factor), settings_(std::move(settings)) {}
   Index width() const override { return 2; }
   Featured operator()(const Value& value) const override { return sensed(Kind::image, value); }
   Featured sensed(Kind, const Value& value) const override {
@@ -27,10 +27,12 @@ class Letters final : public Sense {
       features.data()[i] = factor_ * static_cast<Real>((*value.bytes)[static_cast<std::size_t>(i / 2)]);
     return {.features = features, .rows = 1, .columns = length, .frame_seconds = 0.5, .preview = "data:"};
   }
+  std::string settings() const override { return settings_; }
   std::vector<NamedTensor> knowledge() const override { return {{"factor", Tensor::scalar(factor_)}}; }
 
  private:
   Real factor_;
+  std::string settings_;
 };
 
 Value input(const std::string& bytes) { return {.text = "x", .bytes = std::make_shared<const std::string>(bytes)}; }
@@ -80,6 +82,10 @@ TEST_F(KeptSenses, ComputeAnewWhatADifferentSenseMade) {
   EXPECT_EQ(computed(kTexts, 1), 4);
   EXPECT_EQ(computed(kTexts, 2), 4);
   EXPECT_EQ(computed(kTexts, 2), 0);
+  const KeptSense other(std::make_shared<const Letters>(Real{2}, "of another kind"), file());
+  other.sensed(Kind::image, input(kTexts[0]));
+  EXPECT_EQ(other.computed(), 1);
+  other.end_progress();
 }
 
 TEST_F(KeptSenses, ComputeAnewWhatIsCutOffOrDamaged) {

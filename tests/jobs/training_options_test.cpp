@@ -175,8 +175,21 @@ TEST(TrainingOptions, IsCheckedBeforeItBegins) {
   EXPECT_EQ(with(flag("metrics", "blue")), "--metrics: blue is not known; did you mean bleu?");
   EXPECT_EQ(with(flag("vocabulary", "word")), "--vocabulary: word is not known; did you mean words?");
   EXPECT_EQ(with(flag("data", folder.path().string())), "--data: it takes the place of --source and --target");
-  EXPECT_EQ(message({flag("data", folder.path().string())}),
-            "--data: " + folder.path().string() + " is a directory, not a file");
+  EXPECT_EQ(with(flag("alignments", folder.path().string())),
+            "--alignments: " + folder.path().string() + " is a directory, not a file");
+  const auto of_phonemes = [&](std::vector<GivenOption> given) {
+    given.insert(given.end(), {flag("model", "listener"), flag("data", folder.path().string()),  // some are folders
+                               flag("dictionary", file("a")), flag("output", "o"), flag("epochs", "1")});
+    return plan_training(given).training;
+  };
+  EXPECT_EQ(of_phonemes({flag("optimizer", "adadelta")}).learning_rate, 1);
+  EXPECT_EQ(of_phonemes({flag("optimiser", "adadelta"), flag("learning-rate", "0.5")}).learning_rate, 0.5);
+  EXPECT_EQ(of_phonemes({}).vocabulary, "words");
+  EXPECT_EQ(of_phonemes({}).metrics, "per,cross-entropy");
+  check_training(of_phonemes({}));
+  EXPECT_EQ(of_phonemes({flag("metrics", "wer")}).metrics, "wer");
+  EXPECT_EQ(message_of([&] { check_training(of_phonemes({flag("vocabulary", "letters")})); }),
+            "--dictionary: phonemes have blanks between them, so the vocabulary is words, not letters");
   check_training(
       plan_training({flag("source", file("a")), flag("target", file("a")), flag("output", "o"), flag("epochs", "1")})
           .training);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "attention/composition_cases.h"
+#include "heed/tensor/memory.h"
 #include "models/translation_cases.h"
 #include "support/messages.h"
 
@@ -105,6 +106,21 @@ TEST(Listener, HidesFeaturesInTrainingAlone) {
   EXPECT_TRUE(same_bits(hidden, logits(&same)));
   EXPECT_FALSE(same_bits(hidden, logits(nullptr)));
   EXPECT_FALSE(same_bits(hidden, logits(&other)));
+}
+
+TEST(Listener, TakesMemoryInProportionToTheSound) {
+  const Made made(Settings{{"layers", "3"}, {"halvings", "2"}});
+  const auto taken = [&](std::int32_t length) {
+    const NoGradient off;
+    const Source source = frames({length}), previous = sentences({{1, 4, 8}});
+    memory::reset_peak();
+    const std::size_t before = memory::statistics().peak_bytes;
+    made.model->forward(source, previous);
+    return static_cast<double>(memory::statistics().peak_bytes - before);
+  };
+  const double some = taken(3000);
+  EXPECT_GT(some, 0);
+  EXPECT_LT(taken(12'000), 4.5 * some);
 }
 
 TEST(Listener, SaysWhatMakesNoSense) {

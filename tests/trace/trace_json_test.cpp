@@ -207,6 +207,33 @@ TEST(TraceJson, IsOfTheOldestVersionThatHoldsTheTrace) {
   }
 }
 
+TEST(TraceJson, OfASoundHasWhatIsHeardAndWhen) {
+  Trace trace = traces_of_version_2().at(2);
+  trace.axis("sound").waveform = {0, 0.125, 1};
+  trace.axis("sound").playable = "data:audio/wav;base64,UklGRg==";
+  const Json json = Json::parse(to_json(trace));
+  const std::vector<std::string> words{json["times"]["words"][0]["text"], json["times"]["words"][1]["text"]};
+  EXPECT_EQ(words, (std::vector<std::string>{"one", "two"}));
+  EXPECT_LT(json["times"]["words"][0]["end"].get<double>(), json["times"]["words"][1]["end"].get<double>());
+  const Trace read = trace_from_json(to_json(trace));
+  EXPECT_EQ(read.axis("sound").waveform, trace.axis("sound").waveform);
+  EXPECT_EQ(read.axis("sound").playable, trace.axis("sound").playable);
+  EXPECT_EQ(to_json(read), to_json(trace));
+  trace.axis("sound").playable = "https://example.org/a.wav";
+  EXPECT_FALSE(Json::parse(to_json(trace))["axes"][0].contains("playable"));
+
+  const auto about = [&](const char* field, const Json& value) {
+    Json broken = json;
+    broken["axes"][0][field] = value;
+    return message_of([&] { trace_from_json(broken.dump(), "t.json"); });
+  };
+  EXPECT_EQ(about("waveform", {0.5, 1.5}), "t.json: axes[0].waveform[1] is 1.5, not in 0..1");
+  EXPECT_EQ(about("waveform", std::vector<double>(5000, 0.0)),
+            "t.json: axes[0].waveform has 5000 numbers; 4096 are allowed");
+  EXPECT_EQ(about("playable", "https://example.org/a.wav"),
+            "t.json: axes[0].playable must be a data: URL of a WAV file of at most 33554432 bytes");
+}
+
 TEST(TraceJson, WhatIsBrokenInAxesIsSaidWithItsPlace) {
   const auto about_axes = [](std::size_t which, const std::function<void(Json&)>& change) {
     Json json = Json::parse(to_json(traces_of_version_2().at(which)));

@@ -136,6 +136,11 @@ export class App {
     this.#set({ theme });
   }
 
+  // Says something that went wrong outside of the server.
+  complain(message: string) {
+    this.#set({ problem: { message, retry: null } });
+  }
+
   dismiss() {
     this.#set({ problem: null });
   }

@@ -1,4 +1,5 @@
 // Traces made up for the tests, in the JSON that the command and the server write.
+import { wavOf } from "../src/logic/sound";
 
 interface Options {
   layers?: number;
@@ -157,13 +158,34 @@ export function captionTrace(caption = "a brown dog on grass") {
   };
 }
 
-export function speechTrace(words = "turn the light off please") {
-  const sound = { name: "speech", kind: "sound", rows: 320, frame_seconds: 0.01 };
+// A second of a sound that swells and fades five times, as a WAV file of 8 kHz.
+export function sampleWav(seconds = 1): Buffer {
+  const samples = Float32Array.from({ length: 8000 * seconds }, (_, i) => {
+    return Math.sin((i * Math.PI * 440) / 4000) * Math.abs(Math.sin((i * Math.PI * 5) / (8000 * seconds)));
+  });
+  return Buffer.from(wavOf(samples, 8000));
+}
+
+export function speechTrace(words = "turn the light off please", playable = "") {
+  const waveform = Array.from({ length: 320 }, (_, i) => written(Math.abs(Math.sin((i * Math.PI * 5) / 320))));
+  const sound = {
+    name: "speech",
+    kind: "sound",
+    rows: 320,
+    frame_seconds: 0.01,
+    waveform,
+    ...(playable && { playable }),
+  };
+  const said = words.split(" ").map((text, i, all) => {
+    const each = 3.2 / all.length;
+    return { text, begin: written(i * each + 0.1), end: written((i + 1) * each - 0.1) };
+  });
   const target = { name: "transcript", kind: "text", ...side(words.split(" ")) };
   return {
     ...common("recognition"),
     axes: [sound, target],
     alignment: weights(target.tokens.length, 320, 0, 18),
+    times: { units: said, words: said },
     alignment_rows: "transcript",
     alignment_columns: "speech",
     log_probabilities: target.tokens.map(() => -0.2),

@@ -202,12 +202,15 @@ ScenesCounts write_scenes(const ScenesOptions& options) {
     const Scene scene = draw_scene(options.seed, i);
     const std::size_t part = i < valid ? 1 : i < valid + test ? kScenesTest : 0;
     const std::string name = fmt::format("images/{:06}.png", i + 1);
-    write_file(options.folder / name, png_of(scene.pixels));
+    AtomicFile image(options.folder / name);
+    image.write(png_of(scene.pixels));
+    image.commit_soon();
     for (const std::string& caption : scene.captions) tables[part] += fmt::format("{}\t{}\n", name, caption);
     if (part == kScenesTest) gold += gold_boxes_line(scene.boxes.front()) + "\n";
     ++counts[part];
   }
   require(counts[0] > 0, "[corpus] there is nothing to train on");
+  put_on_disk(options.folder);  // the images, before tables name them
   for (std::size_t part = 0; part < kSceneParts.size(); ++part)
     write_file(options.folder / (std::string(kSceneParts[part]) + ".tsv"), tables[part]);
   write_file(options.folder / "test.boxes.jsonl", gold);

@@ -28,8 +28,8 @@ constexpr Index kVoicesPerTestVoice = 5;
 // One utterance that is to be said, and what became of it.
 struct Planned {
   std::size_t part = 0;
-  std::string name;   // "train-00001"
-  std::string voice;  // of a program; of our own its number
+  std::string name = {};   // "train-00001"
+  std::string voice = {};  // of a program; of our own its number
   std::string text;
   std::vector<TimedWord> words = {}, phonemes = {};
   double seconds = 0;
@@ -93,16 +93,25 @@ std::vector<Planned> plan_of(const SpeechCorpusOptions& options) {
   RandomSequence random(RandomKey{options.seed}.derive("parts"));
   std::array<Index, kSpeechParts.size()> counts{};
   std::vector<Planned> plan;
+  const auto give = [&](Planned& planned, std::size_t part) {
+    const std::vector<std::string>& voices = part == kSpeechTest ? test : training;
+    planned.part = part, planned.voice = voices[random.below(voices.size())];
+    ++counts[part];
+  };
   for (const std::string& sentence : sentences) {
     const double place = random.uniform();
-    const std::size_t part = place < options.valid ? 1 : place < options.valid + options.test ? kSpeechTest : 0;
-    const std::vector<std::string>& voices = part == kSpeechTest ? test : training;
-    plan.push_back({.part = part,
-                    .name = fmt::format("{}-{:05}", kSpeechParts[part], ++counts[part]),
-                    .voice = voices[random.below(voices.size())],
-                    .text = sentence});
+    plan.push_back({.text = sentence});
+    give(plan.back(), place < options.valid ? 1 : place < options.valid + options.test ? kSpeechTest : 0);
   }
+  // Of few sentences chance may leave a part without any.
+  for (const auto& [part, share] : {std::pair{std::size_t{1}, options.valid}, {kSpeechTest, options.test}})
+    for (auto planned = plan.rbegin(); share > 0 && counts[part] == 0 && planned != plan.rend() && counts[0] > 1;
+         ++planned)
+      if (planned->part == 0) --counts[0], give(*planned, part);
   require(counts[0] > 0, "[speech] there is nothing to train on");
+  counts = {};
+  for (Planned& planned : plan)
+    planned.name = fmt::format("{}-{:05}", kSpeechParts[planned.part], ++counts[planned.part]);
   return plan;
 }
 
@@ -122,7 +131,9 @@ void say(Planned& planned, const SpeechCorpusOptions& options) {
   std::vector<std::string> words;
   for (const std::string_view word : words_of_line(planned.text)) words.emplace_back(word);
   Speech speech = speak(words, made_up_voice(key.derive("voice " + planned.voice)), key.derive(planned.name));
-  write_file(wav, wav_bytes(speech.samples, kSynthesiserRate));
+  AtomicFile file(wav);
+  file.write(wav_bytes(speech.samples, kSynthesiserRate));
+  file.commit_soon();
   planned.seconds = static_cast<double>(speech.samples.size()) / kSynthesiserRate;
   planned.words = std::move(speech.words), planned.phonemes = std::move(speech.phonemes);
 }
@@ -186,6 +197,7 @@ SpeechCorpusCounts write_speech_corpus(const SpeechCorpusOptions& options) {
     ++*of_part[planned.part];
     counts.seconds += planned.seconds;
   }
+  put_on_disk(options.folder);  // the sounds, before tables name them
   std::deque<AtomicFile> files;
   for (std::size_t part = 0; part < kSpeechParts.size(); ++part)
     for (const CorpusFile& file : tables_of(part, plan, options.folder, own, timed))

@@ -14,6 +14,7 @@ import {
 } from "./layout";
 import { deepest, type HeadRow, type Picture, shown, type TextHead } from "./picture";
 import { axesInWords, percent, shortPercent } from "./reading";
+import { waveformPath } from "./sound";
 import type { Axis, Hypothesis, ImageAxis, Matrix } from "./trace";
 import { at, type Label, row } from "./weights";
 
@@ -72,12 +73,35 @@ function document(width: number, height: number, title: string, theme: Theme, bo
 
 const margin = 16;
 
+const waveHeight = 48;
+const spectrogramHeight = 80;
+
+// The waveform and the spectrogram of a sound that is looked at, from (left, top) on, and how high they are together.
+function soundHeader(axis: Axis, left: number, top: number, width: number, theme: Theme) {
+  const body: string[] = [];
+  if (axis.kind !== "sound") return { body, height: 0 };
+  const [waved, shows] = [axis.waveform.length > 0, axis.preview !== ""];
+  if (waved) {
+    body.push(
+      `<path transform="translate(${left} ${top})" d="${waveformPath(axis.waveform, width, waveHeight)}" fill="${grounds[theme].accent}"/>`,
+    );
+  }
+  const above = waved ? waveHeight + 4 : 0;
+  if (shows) {
+    body.push(
+      `<image x="${left}" y="${top + above}" width="${width}" height="${spectrogramHeight}" preserveAspectRatio="none" href="${escaped(axis.preview)}"/>`,
+    );
+  }
+  return { body, height: above + (shows ? spectrogramHeight + 4 : 0) };
+}
+
 export function matrixSvg(picture: Picture, title: string, theme: Theme, measure: Measure): string {
   const { rows, columns, weights } = picture;
   const layout = matrixLayout(matrixNeeds(picture, measure, 900));
   const left = margin + layout.left;
-  const top = margin + layout.top;
-  const body: string[] = [];
+  const above = soundHeader(picture.columnAxis, left, margin, columns.length * layout.cellWidth, theme);
+  const top = margin + above.height + layout.top;
+  const body = above.body;
   const { turn } = layout;
   const most = deepest(picture);
   for (const { text, at: j } of writtenLabels(picture.columnAxis, columns, columns.length * layout.cellWidth)) {
@@ -103,7 +127,7 @@ export function matrixSvg(picture: Picture, title: string, theme: Theme, measure
     });
   });
   const said = axesInWords(picture);
-  const bottom = layout.height + 2 * margin + 16;
+  const bottom = above.height + layout.height + 2 * margin + 16;
   body.push(`<text class="muted" x="${margin}" y="${bottom - 8}">${escaped(said)}</text>`);
   const width = Math.max(layout.width, Math.ceil(measure(said)));
   return document(width + 2 * margin, bottom + 8, title, theme, body);

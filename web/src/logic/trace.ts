@@ -41,6 +41,8 @@ export interface SoundAxis {
   rows: number; // frames
   frameSeconds: number;
   preview: string; // its spectrogram as a data: address, or empty
+  waveform: number[]; // the largest amplitude, 0 to 1, in each of equal stretches of it; may be empty
+  playable: string; // what is heard, as a data: address, or empty
 }
 
 export type Axis = WordsAxis | ImageAxis | SoundAxis;
@@ -69,6 +71,18 @@ export interface Hypothesis {
   chosen: boolean;
 }
 
+// Something that was said, and when, in seconds.
+export interface Said {
+  text: string;
+  begin: number;
+  end: number;
+}
+
+export interface Times {
+  units: Said[];
+  words: Said[];
+}
+
 export interface LabelChoice {
   label: string;
   probability: number;
@@ -94,6 +108,7 @@ export interface Trace {
   rows: string; // names of the alignment's axes
   columns: string;
   alignment?: Matrix;
+  times?: Times; // of an alignment to a sound
   logProbabilities?: number[]; // of the output's tokens
   generationProbabilities?: number[]; // of a model that copies: that a token is not copied
   copied?: number[]; // and the share of each token's probability that is
@@ -170,9 +185,10 @@ function readWords(value: unknown, where: string): Omit<WordsAxis, "name" | "kin
 
 // Only pictures that are pixels, and only from inside the trace.
 const picturePattern = /^data:image\/(png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=\s]*$/;
+const soundPattern = /^data:audio\/wav;base64,[A-Za-z0-9+/=\s]*$/;
 const mostCells = 1 << 20;
+const longestWaveform = 4096;
 
-// An axis of version 2; what does not say its name or kind is text with the name `otherwise`.
 // A picture inside the trace; may be missing.
 function readPreview(value: unknown, where: string): string {
   const preview = value === undefined ? "" : text(value, where);
@@ -180,6 +196,35 @@ function readPreview(value: unknown, where: string): string {
   return preview;
 }
 
+function readWaveform(value: unknown, where: string): number[] {
+  const peaks = list(value ?? [], where);
+  if (peaks.length > longestWaveform) fail(where, `has ${peaks.length} numbers; ${longestWaveform} are allowed`);
+  return peaks.map((peak, i) => {
+    const amplitude = number(peak, `${where}[${i}]`);
+    return amplitude >= 0 && amplitude <= 1 ? amplitude : fail(`${where}[${i}]`, "is not between 0 and 1");
+  });
+}
+
+function readPlayable(value: unknown, where: string): string {
+  const playable = value === undefined ? "" : text(value, where);
+  if (playable && !soundPattern.test(playable)) fail(where, "is not a sound inside the trace");
+  return playable;
+}
+
+function readTimes(value: unknown): Times {
+  const of = fields(value, "times");
+  const read = (name: "units" | "words") =>
+    list(of[name], `times.${name}`).map((item, i) => {
+      const at = `times.${name}[${i}]`;
+      const said = fields(item, at);
+      const [begin, end] = [number(said.begin, `${at}.begin`), number(said.end, `${at}.end`)];
+      if (begin < 0 || end < begin) fail(at, "ends before it begins");
+      return { text: text(said.text, `${at}.text`), begin, end };
+    });
+  return { units: read("units"), words: read("words") };
+}
+
+// An axis of version 2; what does not say its name or kind is text with the name `otherwise`.
 export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
   const of = fields(value, where);
   const name = of.name === undefined && otherwise ? otherwise : text(of.name, `${where}.name`);
@@ -205,6 +250,8 @@ export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
         rows: whole(of.rows, 0, mostCells, `${where}.rows`),
         frameSeconds: number(of.frame_seconds, `${where}.frame_seconds`),
         preview: readPreview(of.preview, `${where}.preview`),
+        waveform: readWaveform(of.waveform, `${where}.waveform`),
+        playable: readPlayable(of.playable, `${where}.playable`),
       };
     default:
       return fail(`${where}.kind`, `is “${kind}”, which this page does not know`);
@@ -336,6 +383,7 @@ export function readTrace(value: unknown): Trace {
   if (of.alignment !== undefined) {
     trace.alignment = readMatrix(of.alignment, sizeOf(rows), sizeOf(columns), "alignment");
   }
+  if (of.times !== undefined) trace.times = readTimes(of.times);
   if (of.log_probabilities !== undefined) {
     trace.logProbabilities = numbers(of.log_probabilities, sizeOf(output), "log_probabilities");
   }
@@ -383,8 +431,14 @@ function rowsOf(of: Matrix): number[][] {
 function writeAxis(axis: Axis): object {
   if (axis.kind === "image") return { ...axis, preview: axis.preview || undefined };
   if (axis.kind === "sound") {
-    const { frameSeconds, preview, ...rest } = axis;
-    return { ...rest, frame_seconds: frameSeconds, preview: preview || undefined };
+    const { frameSeconds, preview, waveform, playable, ...rest } = axis;
+    return {
+      ...rest,
+      frame_seconds: frameSeconds,
+      preview: preview || undefined,
+      waveform: waveform.length ? waveform : undefined,
+      playable: playable || undefined,
+    };
   }
   return { name: axis.name, kind: axis.kind, ...writeWords(axis) };
 }
@@ -417,6 +471,7 @@ export function writeTrace(trace: Trace): string {
     job: trace.job || undefined,
     ...writeAxes(trace),
     alignment: trace.alignment && rowsOf(trace.alignment),
+    times: trace.times,
     log_probabilities: trace.logProbabilities,
     generation_probabilities: trace.generationProbabilities,
     copied: trace.copied,

@@ -3,6 +3,8 @@ import type { App, GivenFile, State } from "../app";
 import { type InputInfo, isWritten, type ModelInfo } from "../client";
 import { element } from "../dom";
 import { capital } from "../logic/picture";
+import { clock } from "../logic/sound";
+import { longestRecording, Recording } from "../recorder";
 
 const articles = { text: "A text", document: "A document", image: "An image", sound: "A sound" };
 
@@ -66,7 +68,13 @@ class FileField implements Field {
   readonly #name = element("span", { class: "note" });
   #shown: GivenFile | undefined;
 
-  constructor(id: string, label: string, kind: "image" | "sound", give: (file: File) => void) {
+  constructor(
+    id: string,
+    label: string,
+    kind: "image" | "sound",
+    give: (file: File) => void,
+    complain: (message: string) => void,
+  ) {
     this.#file = element("input", {
       id,
       type: "file",
@@ -81,7 +89,8 @@ class FileField implements Field {
       },
     });
     const choose = element("label", { for: id, class: "button" }, "Choose a file");
-    const chosen = element("div", { class: "given-file" }, this.#thumbnail, this.#file, choose, this.#name);
+    const record = kind === "sound" && new RecordButton(give, complain).root;
+    const chosen = element("div", { class: "given-file" }, this.#thumbnail, this.#file, choose, record, this.#name);
     this.root = element("div", { class: "input-field" }, element("label", { for: id }, label), chosen);
     this.show("", undefined);
   }
@@ -100,6 +109,47 @@ class FileField implements Field {
     this.#shown = file;
     this.#thumbnail.hidden = !isImage;
     this.#name.textContent = file ? file.name : "Or drop one on the page.";
+  }
+}
+
+// A button that records from the microphone until it is pressed again.
+class RecordButton {
+  readonly root = element("button", { type: "button", class: "quiet record", on: { click: () => void this.#press() } });
+  readonly #give: (file: File) => void;
+  readonly #complain: (message: string) => void;
+  #recording: Recording | null = null;
+  #waiting = false; // for the browser to ask, or for the recording to become a file
+
+  constructor(give: (file: File) => void, complain: (message: string) => void) {
+    this.#give = give;
+    this.#complain = complain;
+    this.#show();
+  }
+
+  #show() {
+    const recording = this.#recording;
+    this.root.textContent = recording ? `Stop recording (${clock(recording.seconds)})` : "Record";
+    this.root.disabled = this.#waiting;
+    this.root.classList.toggle("recording", recording !== null);
+    if (!recording) return;
+    if (recording.seconds >= longestRecording) void this.#press();
+    else setTimeout(() => this.#show(), 200);
+  }
+
+  async #press() {
+    if (this.#waiting) return;
+    const recording = this.#recording;
+    this.#waiting = true;
+    this.#recording = null;
+    this.#show();
+    try {
+      if (recording) this.#give(await recording.end());
+      else this.#recording = await Recording.begin();
+    } catch (error) {
+      this.#complain((error as Error).message);
+    }
+    this.#waiting = false;
+    this.#show();
   }
 }
 
@@ -167,7 +217,8 @@ export class Composer {
     if (input.kind === "text" || input.kind === "document") {
       return new TextField(id, label, input.kind, () => this.root.requestSubmit());
     }
-    return new FileField(id, label, input.kind, (file) => void this.#give(i, file));
+    const complain = (message: string) => this.#app.complain(message);
+    return new FileField(id, label, input.kind, (file) => void this.#give(i, file), complain);
   }
 
   async #give(input: number, file: File) {

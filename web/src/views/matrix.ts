@@ -5,8 +5,10 @@ import { cellAt, type MatrixLayout, matrixLayout, moved } from "../logic/layout"
 import { deepest, type Picture } from "../logic/picture";
 import { axesInWords, percent } from "../logic/reading";
 import { matrixNeeds, matrixSvg, writtenLabels } from "../logic/svg";
-import { type Axis, isWords } from "../logic/trace";
+import { type Axis, isWords, type Said } from "../logic/trace";
 import { at, type Label } from "../logic/weights";
+import type { Playback } from "../playback";
+import { SoundStrip } from "./sound_strip";
 import type { PictureView, Point } from "./view";
 
 // The labels of one side of the matrix. They stay in sight while the cells scroll.
@@ -60,7 +62,9 @@ export class MatrixView implements PictureView {
   readonly #canvas = element("canvas", { "aria-hidden": "true" });
   readonly #rowBand = element("div", { class: "band", "aria-hidden": "true" });
   readonly #columnBand = element("div", { class: "band", "aria-hidden": "true" });
-  readonly #sound = element("img", { class: "spectrogram", alt: "Spectrogram of the sound" });
+  readonly #timeline = element("div", { class: "timeline" });
+  readonly #strip: SoundStrip;
+  sound: { said: Said[]; source: string } = { said: [], source: "" }; // of the next picture, where it is of a sound
   readonly #value = element("div", { class: "value", "aria-hidden": "true" });
   readonly #rows = new Labels("row");
   readonly #columns = new Labels("column");
@@ -70,8 +74,9 @@ export class MatrixView implements PictureView {
   #row: number | null = null;
   #column: number | null = null;
 
-  constructor(point: Point) {
+  constructor(point: Point, playback: Playback) {
     this.#point = point;
+    this.#strip = new SoundStrip(playback);
     this.#area = element(
       "div",
       {
@@ -92,7 +97,8 @@ export class MatrixView implements PictureView {
       this.#rows.root,
       element("div", { class: "cells" }, this.#canvas, this.#rowBand, this.#columnBand, this.#value),
     );
-    this.#frame.append(this.#area);
+    this.#timeline.append(this.#area, this.#strip.cursor);
+    this.#frame.append(this.#timeline);
     this.root.append(this.#frame, this.#key.root);
   }
 
@@ -103,14 +109,11 @@ export class MatrixView implements PictureView {
     const { cellWidth, cellHeight, turn } = layout;
     this.#layout = layout;
     this.#area.style.gridTemplate = `${layout.top}px ${rows.length * cellHeight}px / ${layout.left}px ${layout.width - layout.left}px`;
-    const preview = columnAxis.kind === "sound" ? columnAxis.preview : "";
-    if (preview) {
-      this.#sound.src = preview;
-      this.#sound.style.marginLeft = `${layout.left}px`;
-      this.#sound.style.width = `${columns.length * cellWidth}px`;
-      this.#frame.prepend(this.#sound);
-    } else {
-      this.#sound.remove();
+    this.#strip.cursor.hidden = true;
+    if (columnAxis.kind !== "sound") this.#strip.root.remove();
+    else {
+      if (this.#timeline.firstChild !== this.#strip.root) this.#timeline.prepend(this.#strip.root);
+      this.#strip.show(columnAxis, this.sound.said, this.sound.source, layout.left, columns.length * cellWidth);
     }
     this.#draw(picture, layout, theme);
     this.#key.show(picture, theme);

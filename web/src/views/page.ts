@@ -4,6 +4,7 @@ import { element, Select } from "../dom";
 import type { HighlightSignal } from "../highlight";
 import { possibleChoice, possibleView, type View, viewsOf } from "../logic/picture";
 import { textOf } from "../logic/trace";
+import { Playback } from "../playback";
 import { Composer } from "./composer";
 import { Pane } from "./pane";
 
@@ -35,6 +36,7 @@ class Choices<T extends string> {
 export class Page {
   readonly #app: App;
   readonly #signal: HighlightSignal;
+  readonly #playback = new Playback();
   readonly #composer: Composer;
   readonly #file: HTMLInputElement;
   readonly #fileName = element("p");
@@ -240,7 +242,7 @@ export class Page {
     this.#share.hidden = state.opened.length > 0;
 
     settings.sides.forEach((_, i) => {
-      this.#panes[i] ??= new Pane(this.#app, this.#signal, i);
+      this.#panes[i] ??= new Pane(this.#app, this.#signal, this.#playback, i);
     });
     const shown = this.#panes.slice(0, settings.sides.length).map((p) => p.root);
     if (this.#sides.childElementCount !== shown.length) this.#sides.replaceChildren(...shown);

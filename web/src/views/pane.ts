@@ -25,6 +25,7 @@ import type { Settings } from "../logic/settings";
 import { matrixNeeds } from "../logic/svg";
 import { type Axis, axisOf, type Trace } from "../logic/trace";
 import type { Label, Level } from "../logic/weights";
+import type { Playback } from "../playback";
 import { BeamView } from "./beam";
 import { ChoicesView } from "./choices";
 import { HeadRanking } from "./head_ranking";
@@ -58,6 +59,7 @@ export class Pane {
   readonly #sentences: SentencesView;
   readonly #reading = element("p", { class: "reading-line", "aria-live": "polite" });
   readonly #stage = element("div", { class: "stage" });
+  readonly #matrix: MatrixView;
   readonly #lines: LinesView;
   readonly #pictures: Record<OnePicture, PictureView>;
   readonly #choices: ChoicesView;
@@ -81,14 +83,15 @@ export class Pane {
   #drawn = ""; // what the picture was made from, besides the trace
   #drawnFrom: Trace | null = null;
 
-  constructor(app: App, signal: HighlightSignal, side: number) {
+  constructor(app: App, signal: HighlightSignal, playback: Playback, side: number) {
     this.#app = app;
     this.#side = side;
     this.#signal = signal;
     const point = (row: number | null, column: number | null) => this.#point(row, column);
+    this.#matrix = new MatrixView(point, playback);
     this.#lines = new LinesView(point);
     this.#pictures = {
-      matrix: new MatrixView(point),
+      matrix: this.#matrix,
       lines: this.#lines,
       picture: new ImageView(point),
       text: new HighlightedTextView(point),
@@ -206,6 +209,8 @@ export class Pane {
       this.#picture = picture(trace, choice, level, keepEnd);
       this.#lines.heads =
         view === "lines" && choice.head === meanHead ? headPictures(trace, choice, level, keepEnd) : [];
+      const said = level === "tokens" ? trace.times?.units : trace.times?.words;
+      this.#matrix.sound = { said: said ?? [], source: this.#picture ? soundOf(state, this.#picture.columnAxis) : "" };
       this.#sentences.show(trace, this.#picture, {
         level,
         keepEnd,
@@ -380,6 +385,14 @@ export class Pane {
     if (this.#trace) exportJson(this.#trace);
     this.#menu.open = false;
   }
+}
+
+// What can be played of an axis: the sound in its trace, or the one that was given for it.
+function soundOf(state: State, axis: Axis): string {
+  if (axis.kind !== "sound") return "";
+  if (axis.playable || state.opened.length > 0) return axis.playable;
+  const file = state.files.find((given) => given?.type.startsWith("audio/"));
+  return file ? `data:${file.type};base64,${file.base64}` : "";
 }
 
 function levelOf({ level }: Settings): Level {

@@ -50,7 +50,7 @@ function policyOf(html: string): string {
   const scripts = Array.from(html.matchAll(/<script[^>]*>([\s\S]*?)<\/script/g), ([, code]) => {
     return ` 'sha256-${createHash("sha256").update(code!).digest("base64")}'`;
   });
-  return `default-src 'none'; script-src${scripts.join("")}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; script-src${scripts.join("")}; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
 function answer(to: ServerResponse, status: number, value: unknown) {
@@ -97,6 +97,12 @@ function models(behaviour: Behaviour) {
     labels: ["entailment", "neutral", "contradiction"],
     example: ["a man plays a guitar on stage", "someone makes music"],
   };
+  const recognition = {
+    job: "recognition",
+    verb: "transcribe",
+    inputs: [{ name: "speech", kind: "sound" }],
+    output: text("transcript"),
+  };
   const others = [
     {
       name: "captions",
@@ -105,13 +111,8 @@ function models(behaviour: Behaviour) {
       inputs: [{ name: "image", kind: "image" }],
       output: text("caption"),
     },
-    {
-      name: "speech",
-      job: "recognition",
-      verb: "transcribe",
-      inputs: [{ name: "speech", kind: "sound" }],
-      output: text("transcript"),
-    },
+    { ...recognition, name: "speech" },
+    { ...recognition, name: "other speech" },
     { ...classification, name: "reviews" },
     { ...classification, name: "sentences" },
     {
@@ -147,6 +148,8 @@ function otherTrace(request: Record<string, unknown>) {
       return captionTrace();
     case "speech":
       return speechTrace();
+    case "other speech":
+      return speechTrace("turn the lights of");
     case "reviews":
       return documentTrace(String(request.text), label);
     case "sentences":
