@@ -40,26 +40,27 @@ def made_up_batch(longest):
     return source, lengths[0] + 1, previous, expected
 
 
-def model_named(name):
+def model_named(name, models=MODELS):
     """With the first weights that Heed wrote."""
     weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}.safetensors")
-    return MODELS[name](weights)
+    return models[name](weights)
 
 
-def training(settings):
+def smoothed_loss(logits, expected):
+    return F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
+
+
+def updating(model, batches, loss_of):
     """A repetition is an update for each batch; dropout only where time is taken."""
-    model = model_named(settings.word("model", "rnnsearch"))
     learned = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
-    batches = [made_up_batch(longest) for longest in LONGEST]
 
     def step(keep):
         results = {}
         model.train(not keep)
         for i, (source, lengths, previous, expected) in enumerate(batches):
             adam.zero_grad(set_to_none=True)
-            logits = model(source, lengths, previous)
-            loss = F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
+            loss = loss_of(model(source, lengths, previous), expected)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learned, 1)
             adam.step()
@@ -68,6 +69,11 @@ def training(settings):
         return results
 
     return step
+
+
+def training(settings):
+    model = model_named(settings.word("model", "rnnsearch"))
+    return updating(model, [made_up_batch(longest) for longest in LONGEST], smoothed_loss)
 
 
 def sentences_to_decode():

@@ -9,6 +9,7 @@ import torch
 import torch_attention
 import torch_choosing
 import torch_engine
+import torch_summarising
 import torch_translation
 from torch_tensors import COMPILE
 from worker import Worker
@@ -28,4 +29,5 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    TorchWorker(torch_engine.CASES, {**torch_attention.FAMILIES, **torch_translation.FAMILIES, **torch_choosing.FAMILIES}).serve()
+    PEERS = (torch_attention, torch_translation, torch_choosing, torch_summarising)
+    TorchWorker(torch_engine.CASES, {name: made for peer in PEERS for name, made in peer.FAMILIES.items()}).serve()
