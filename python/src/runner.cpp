@@ -181,8 +181,7 @@ class Model {
     for (const std::vector<heed::Result>& answers : results) {
       nb::list one;
       for (const heed::Result& result : answers) {
-        const nb::object alignment =
-            result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
+        const nb::object alignment = result.alignment ? nb::cast(heed::hard_alignment(*result.alignment)) : nb::none();
         const auto place = [&](heed::Index at) { return result.begin >= 0 ? nb::cast(at) : nb::none(); };
         one.append(nb::make_tuple(result.text, result.log_probability, result.score, result.finished, alignment,
                                   place(result.begin), place(result.end)));
@@ -295,6 +294,7 @@ class Model {
     take("least_words", run.outputs.least_words);
     take("most_words", run.outputs.most_words);
     take("most_bytes", run.outputs.most_bytes);
+    take("rerank", run.rerank);
     take("temperature", search.temperature);
     take("top_k", search.top_k);
     take("nucleus", search.nucleus);
@@ -327,8 +327,8 @@ nb::dict train(const std::vector<std::pair<std::string, std::string>>& options, 
       heed::require(!output.empty(), "[train] say which folder goes on, with output");
       heed::Training training = heed::training_of_folder(output);
       heed::change_training(training, given);
-      trained = heed::resume_training(
-          training, tell, accept_changed_data ? heed::ChangedData::accepted : heed::ChangedData::refused);
+      trained = heed::resume_training(training, tell,
+                                      accept_changed_data ? heed::ChangedData::accepted : heed::ChangedData::refused);
     } else {
       trained = heed::train_model(heed::plan_training(given), force, tell);
     }
@@ -353,6 +353,6 @@ void add_runner(nb::module_& module) {
       .def("score", &Model::score, nb::arg("inputs"), nb::arg("outputs"))
       .def("about", &Model::about)
       .def("take_warnings", &Model::take_warnings);
-  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"),
-             nb::arg("accept_changed_data"), nb::arg("say"));
+  module.def("train", &train, nb::arg("options"), nb::arg("resume"), nb::arg("force"), nb::arg("accept_changed_data"),
+             nb::arg("say"));
 }
