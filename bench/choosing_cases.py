@@ -1,11 +1,11 @@
-"""The choosing section: training and running of classifiers and of entailment in their small presets, with their bars.
+"""The choosing section: training and running of classifiers, entailment and readers in small presets, with their bars.
 
 Names are those of bench/choosing: a family and its settings.
 """
 
 from cases import Bar, Case, Lane, Section
 
-SAMPLES = {"han": 128, "self-attentive": 128, "rocktaschel": 256}  # of one repetition of training
+SAMPLES = {"han": 128, "self-attentive": 128, "rocktaschel": 256, "aoa": 128}  # of one repetition of training
 RUN = 64  # samples of one repetition of running
 
 
@@ -46,7 +46,7 @@ def running(model, samples):
 
 CHOOSING = Section(
     "choosing",
-    "Classification and entailment against PyTorch",
+    "Classification, entailment and reading against PyTorch",
     [
         *(training(model) for model in SAMPLES),
         *(running(model, samples) for model in SAMPLES for samples in (16, 1)),

@@ -30,12 +30,15 @@ from mechanisms import measure_mechanisms
 from report import markdown
 from session import Session
 from recognition_cases import RECOGNITION
+from summarising_cases import SUMMARISING
 from translation_cases import TRANSLATION
 from workers import Worker, WorkerError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
-SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, RECOGNITION)}
+SECTIONS = {
+    section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, RECOGNITION, SUMMARISING)
+}
 
 
 def start_time(heed_bench, python, turns, clock):

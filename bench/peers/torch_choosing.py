@@ -15,6 +15,7 @@ from torch_translation_parts import linear, parameter
 WORDS, LABELS = 30000, 3
 DOCUMENTS, SENTENCES, LONGEST_SENTENCE = 32, (6, 10, 14, 20), 20
 PAIRS, PREMISE, HYPOTHESIS = 64, (9, 13, 17, 22), 9
+QUESTIONS, STORY, QUESTION, CHOICES = 32, (300, 400, 500, 600), 25, 10
 BEGIN, END = 1, 2
 
 
@@ -37,10 +38,18 @@ def flat(words, lengths):
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=END), lengths.sum(1) + 1
 
 
-def texts(longest, seed):
-    lengths = longest - filled_ids((PAIRS,), seed + 1, 5)
-    words = words_of(filled_ids((PAIRS, longest), seed, 1 << 24))
+def texts(count, longest, seed):
+    lengths = longest - filled_ids((count,), seed + 1, 5)
+    words = words_of(filled_ids((count, longest), seed, 1 << 24))
     return torch.where(torch.arange(longest) < lengths.unsqueeze(1), words, END), lengths
+
+
+def question(longest, seed):
+    """A document, a question, and which choice each word of the document is; those that are none are the last."""
+    marks = filled_ids((QUESTIONS, longest + 1), seed + 5, 60)[:, :longest]
+    document, lengths = texts(QUESTIONS, longest, seed)
+    marks = marks.clamp(max=CHOICES).masked_fill(torch.arange(longest) >= lengths.unsqueeze(1), CHOICES)
+    return (document, lengths, *texts(QUESTIONS, QUESTION, seed + 2), marks)
 
 
 def made_up(model):
@@ -48,11 +57,13 @@ def made_up(model):
     for i in range(4):
         seed = 4000 + 10 * i
         if model == "rocktaschel":
-            inputs = (*texts(PREMISE[i], seed), *texts(HYPOTHESIS, seed + 2))
+            inputs = (*texts(PAIRS, PREMISE[i], seed), *texts(PAIRS, HYPOTHESIS, seed + 2))
+        elif model == "aoa":
+            inputs = question(STORY[i], seed)
         else:
             inputs = documents(SENTENCES[i], seed)
             inputs = flat(*inputs) if model == "self-attentive" else inputs
-        batches.append((inputs, filled_ids((len(inputs[0]),), seed + 4, LABELS)))
+        batches.append((inputs, filled_ids((len(inputs[0]),), seed + 4, CHOICES if model == "aoa" else LABELS)))
     return batches
 
 
@@ -169,7 +180,34 @@ class Rocktaschel(nn.Module):
         return self.labels(drop(pair))
 
 
-MODELS = {"han": Han, "self-attentive": SelfAttentive, "rocktaschel": Rocktaschel}
+class Aoa(nn.Module):
+    """src/models/aoa.cpp (Cui et al. 2017): candidates that stand in the document."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.words = embedding(weights)
+        self.encoder = recurrent(nn.GRU(100, 96, batch_first=True, bidirectional=True), weights, "encoder")
+        self.look = compiled(self.weights_of)
+
+    def weights_of(self, document, lengths, question, question_lengths):
+        pairs = document @ question.transpose(1, 2)
+        beyond = (torch.arange(document.size(1)) >= lengths.unsqueeze(1)).unsqueeze(2)
+        unasked = (torch.arange(question.size(1)) >= question_lengths.unsqueeze(1)).unsqueeze(1)
+        onto_words = pairs.masked_fill(beyond, -torch.inf).softmax(1)
+        onto_asked = pairs.masked_fill(unasked, -torch.inf).softmax(2).masked_fill(beyond, 0)
+        matters = onto_asked.sum(1) / lengths.unsqueeze(1)
+        return (onto_words @ matters.unsqueeze(2)).squeeze(2)
+
+    def forward(self, document, lengths, question, question_lengths, marks):
+        def encode(text, of):
+            return F.dropout(read(self.encoder, self.words(text), of)[0], 0.1, self.training)
+
+        weights = self.look(encode(document, lengths), lengths, encode(question, question_lengths), question_lengths)
+        sums = torch.zeros(len(document), CHOICES + 1).scatter_add(1, marks, weights)[:, :CHOICES]
+        return (sums + 1e-10).log()
+
+
+MODELS = {"aoa": Aoa, "han": Han, "self-attentive": SelfAttentive, "rocktaschel": Rocktaschel}
 
 
 def model_named(name):

@@ -77,33 +77,39 @@ class RnnSearch(nn.Module):
         return (annotations, self.key(annotations), mask), start
 
     def attend(self, annotations, keys, mask, h):
-        """Contexts [batch, rows, ·] of states [batch, rows, hidden]."""
+        """Contexts [batch, rows, ·] of states [batch, rows, hidden], and their weights."""
         scores = torch.tanh(self.query(h).unsqueeze(2) + keys.unsqueeze(1)) @ self.v + mask
-        return torch.softmax(scores, -1) @ annotations
+        weights = torch.softmax(scores, -1)
+        return weights @ annotations, weights
 
     def advance(self, annotations, keys, mask, h, words):
-        """The contexts of the states h [batch, rows, hidden], and the states after them."""
-        context = self.attend(annotations, keys, mask, h)
+        """The contexts of the states h [batch, rows, hidden], the states after them, and the weights."""
+        context, weights = self.attend(annotations, keys, mask, h)
         hidden = self.hidden
         gates = words + context @ self.context
         r, z = (gates[..., : 2 * hidden] + h @ self.recurrent[:, : 2 * hidden]).sigmoid().chunk(2, -1)
         n = (gates[..., 2 * hidden :] + (r * h) @ self.recurrent[:, 2 * hidden :]).tanh()
-        return context, torch.lerp(h, n, z)
+        return context, torch.lerp(h, n, z), weights
 
     def predicted(self, features):
         units = self.drop(self.readout(features).unflatten(-1, (-1, 2)).amax(-1))
         return F.linear(units, self.target.weight, self.output_bias)
 
-    def forward(self, source, lengths, previous):
+    def read(self, source, lengths, previous):
+        """What the words are predicted from [batch, n, ·], and the weights [batch, n, m]."""
         memory, start = self.encode(source, lengths)
         embedded = self.drop(self.target(previous))
         words = self.words(embedded).split(1, 1)
-        h, states, contexts = start.unsqueeze(1), [], []
+        h, states, contexts, looks = start.unsqueeze(1), [], [], []
         for t in range(previous.size(1)):
             states.append(h)
-            context, h = self.decoder_step(*memory, h, words[t])
+            context, h, weights = self.decoder_step(*memory, h, words[t])
             contexts.append(context)
-        return self.predicted(torch.cat([torch.cat(states, 1), embedded, torch.cat(contexts, 1)], -1))
+            looks.append(weights)
+        return torch.cat([torch.cat(states, 1), embedded, torch.cat(contexts, 1)], -1), looks
+
+    def forward(self, source, lengths, previous):
+        return self.predicted(self.read(source, lengths, previous)[0])
 
     # Decoding: states are [batch, beam, ·].
 
@@ -114,5 +120,5 @@ class RnnSearch(nn.Module):
     def step(self, memory, state, previous, position):
         (h,) = state
         embedded = self.target(previous)
-        context, after = self.decoder_step(*memory, h, self.words(embedded))
+        context, after, _ = self.decoder_step(*memory, h, self.words(embedded))
         return self.predicted(torch.cat([h, embedded, context], -1)), (after,)

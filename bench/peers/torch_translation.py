@@ -40,17 +40,17 @@ def made_up_batch(longest):
     return source, lengths[0] + 1, previous, expected
 
 
-def model_named(name):
+def model_named(name, models=MODELS):
     """With the first weights that Heed wrote."""
     weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}.safetensors")
-    return MODELS[name](weights)
+    return models[name](weights)
 
 
-def training(settings):
-    return updating(model_named(settings.word("model", "rnnsearch")), [made_up_batch(longest) for longest in LONGEST])
+def smoothed_loss(logits, expected):
+    return F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
 
 
-def updating(model, batches):
+def updating(model, batches, loss_of=smoothed_loss):
     """A repetition is an update for each batch; dropout only where time is taken."""
     learned = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
@@ -60,8 +60,7 @@ def updating(model, batches):
         model.train(not keep)
         for i, (source, lengths, previous, expected) in enumerate(batches):
             adam.zero_grad(set_to_none=True)
-            logits = model(source, lengths, previous)
-            loss = F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
+            loss = loss_of(model(source, lengths, previous), expected)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learned, 1)
             adam.step()
@@ -70,6 +69,11 @@ def updating(model, batches):
         return results
 
     return step
+
+
+def training(settings):
+    model = model_named(settings.word("model", "rnnsearch"))
+    return updating(model, [made_up_batch(longest) for longest in LONGEST], smoothed_loss)
 
 
 def sentences_to_decode():

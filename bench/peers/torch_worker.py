@@ -10,6 +10,7 @@ import torch_attention
 import torch_choosing
 import torch_engine
 import torch_listener
+import torch_summarising
 import torch_translation
 from torch_tensors import COMPILE
 from worker import Worker
@@ -29,5 +30,5 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    peers = (torch_attention, torch_translation, torch_choosing, torch_listener)
-    TorchWorker(torch_engine.CASES, {name: family for peer in peers for name, family in peer.FAMILIES.items()}).serve()
+    PEERS = (torch_attention, torch_translation, torch_choosing, torch_listener, torch_summarising)
+    TorchWorker(torch_engine.CASES, {name: made for peer in PEERS for name, made in peer.FAMILIES.items()}).serve()

@@ -11,33 +11,34 @@
 namespace heed::bench {
 namespace {
 
-constexpr Index kBatchWords = 2048;                   // on each side, padded
-constexpr Index kLongest[] = {9, 13, 16, 24};         // words of each batch's longest sentence
-constexpr double kSmoothing = 0.1, kLargestNorm = 1;  // label smoothing, clipping
+constexpr Index kBatchWords = 2048;            // on each side, padded
+constexpr Index kLongest[] = {9, 13, 16, 24};  // words of each batch's longest sentence
+constexpr double kLargestNorm = 1;             // clipping
 constexpr Real kRate = 3e-4F;
 
-// The frequent words come first: the cube of an even spread, in whole numbers so that the peers get the same.
-std::int32_t word_of(std::int32_t bits) {
+}  // namespace
+
+std::int32_t frequent_word(std::int32_t bits, Index vocabulary) {
   const std::int64_t u = bits;
-  return static_cast<std::int32_t>(3 + ((((u * u) >> 24) * u >> 24) * (kVocabulary - 3) >> 24));
+  return static_cast<std::int32_t>(3 + ((((u * u) >> 24) * u >> 24) * (vocabulary - 3) >> 24));
 }
 
-SampleBatch made_up_batch(Index longest, std::uint32_t seed) {
-  const Index sentences = kBatchWords / (longest + 2), width = longest + 1;
-  const Shape shape{sentences, width};
-  const Ids source = filled_ids(shape, seed, 1 << 24), target = filled_ids(shape, seed + 1, 1 << 24);
-  const Ids shorter = filled_ids(Shape{2, sentences}, seed + 2, 3);  // than the longest, by so many words
+SampleBatch made_up_batch(const MadeUpPairs& made_up, std::uint32_t seed) {
+  const Shape read_shape{made_up.pairs, made_up.source + 1}, written_shape{made_up.pairs, made_up.target + 1};
+  const Ids source = filled_ids(read_shape, seed, 1 << 24), target = filled_ids(written_shape, seed + 1, 1 << 24);
+  const Ids shorter = filled_ids(Shape{2, made_up.pairs}, seed + 2, 3);  // than the longest, by so many words
   SampleBatch batch;
-  Source& read_source = batch.inputs.emplace_back(Source{Ids(shape, kEnd), Ids(Shape{sentences})});
-  batch.previous = {Ids(shape, kEnd), Ids(Shape{sentences})};
-  batch.expected = Ids(shape, -1);
-  for (Index b = 0; b < sentences; ++b) {
-    const Index m = longest - shorter.at({0, b}), n = longest - shorter.at({1, b});
-    std::int32_t* const read = read_source.words.data() + b * width;
-    std::int32_t* const previous = batch.previous.words.data() + b * width;
-    std::int32_t* const expected = batch.expected.data() + b * width;
-    for (Index j = 0; j < m; ++j) read[j] = word_of(source.at({b, j}));
-    for (Index t = 0; t < n; ++t) expected[t] = word_of(target.at({b, t}));
+  Source& read_source = batch.inputs.emplace_back(Source{Ids(read_shape, kEnd), Ids(Shape{made_up.pairs})});
+  batch.previous = {Ids(written_shape, kEnd), Ids(Shape{made_up.pairs})};
+  batch.expected = Ids(written_shape, -1);
+  for (Index b = 0; b < made_up.pairs; ++b) {
+    const Index m = made_up.source - shorter.at({0, b}), n = made_up.target - shorter.at({1, b});
+    std::int32_t* const read = read_source.words.data() + b * read_shape[1];
+    std::int32_t* const previous = batch.previous.words.data() + b * written_shape[1];
+    std::int32_t* const expected = batch.expected.data() + b * written_shape[1];
+    for (Index j = 0; j < m; ++j) read[j] = frequent_word(source.at({b, j}), kVocabulary);
+    for (Index t = 0; t < n; ++t)
+      expected[t] = made_up.copied && t % 2 == 0 ? read[7 * t % m] : frequent_word(target.at({b, t}), kVocabulary);
     expected[n] = kEnd;
     previous[0] = kBegin;
     std::copy_n(expected, n, previous + 1);
@@ -48,20 +49,23 @@ SampleBatch made_up_batch(Index longest, std::uint32_t seed) {
   return batch;
 }
 
-// Rows [begin, end), no wider than the longest of them.
 Source rows_of(const Source& all, Index begin, Index end) {
   const Ids lengths = all.lengths.slice(0, begin, end).contiguous();
   const Index longest = *std::max_element(lengths.values().begin(), lengths.values().end());
-  const auto cut = [&](const auto& x) { return x ? x.slice(0, begin, end).slice(1, 0, longest).contiguous() : x; };
-  return {.words = cut(all.words), .lengths = lengths, .features = cut(all.features)};
+  const auto rows = [&](const Ids& x) { return x ? x.slice(0, begin, end).contiguous() : x; };
+  const auto places = [&](const auto& x) { return x ? x.slice(0, begin, end).slice(1, 0, longest).contiguous() : x; };
+  return {.words = places(all.words),
+          .lengths = lengths,
+          .features = places(all.features),
+          .ends = rows(all.ends),
+          .marks = places(all.marks)};
 }
-
-}  // namespace
 
 std::vector<SampleBatch> made_up_batches() {
   std::vector<SampleBatch> batches;
   for (const Index longest : kLongest)
-    batches.push_back(made_up_batch(longest, static_cast<std::uint32_t>(3000 + longest)));
+    batches.push_back(
+        made_up_batch({kBatchWords / (longest + 2), longest, longest}, static_cast<std::uint32_t>(3000 + longest)));
   return batches;
 }
 
@@ -81,10 +85,11 @@ std::filesystem::path weights_file(const std::string& name) {
   return std::filesystem::path(folder) / (name + ".safetensors");
 }
 
-Updates::Updates(SmallModel& small, int threads)
+Updates::Updates(SmallModel& small, int threads, double label_smoothing)
     : small_(small),
       workers_({.shards = threads, .threads = threads}),
-      optimiser_({.algorithm = Adam{.beta2 = 0.98}}) {}
+      optimiser_({.algorithm = Adam{.beta2 = 0.98}}),
+      label_smoothing_(label_smoothing) {}
 
 double Updates::run(const SampleBatch& batch, bool dropout) {
   const Index sentences = batch.inputs.front().batch(), shards = workers_.shards();
@@ -93,7 +98,7 @@ double Updates::run(const SampleBatch& batch, bool dropout) {
     const Source source = rows_of(batch.inputs.front(), begin, end), previous = rows_of(batch.previous, begin, end);
     const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
     const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
-    return forced.words.cross_entropy(expected, {.label_smoothing = kSmoothing, .average = false});
+    return forced.words.cross_entropy(expected, {.label_smoothing = label_smoothing_, .average = false});
   });
   const auto words = static_cast<double>(batch.words);
   const double norm = global_norm(result.gradients, small_.parameters) / words;

@@ -18,6 +18,20 @@ namespace heed::bench {
 
 inline constexpr Index kVocabulary = 8000;
 
+// The frequent words come first: the cube of an even spread of 24 bits, in whole numbers so that the peers get the
+// same.
+std::int32_t frequent_word(std::int32_t bits, Index vocabulary);
+
+// Pairs whose sides have up to so many words, the shortest two words fewer.
+struct MadeUpPairs {
+  Index pairs = 0, source = 0, target = 0;
+  bool copied = false;  // every other word of the target, from the first on, stands in the source
+};
+SampleBatch made_up_batch(const MadeUpPairs& made_up, std::uint32_t seed);
+
+// Rows [begin, end) of everything, no wider than the longest of them.
+Source rows_of(const Source& all, Index begin, Index end);
+
 // Four batches of like length, about 2048 words on each side, 14 words per sentence on average; rare words are rare.
 std::vector<SampleBatch> made_up_batches();
 
@@ -33,7 +47,7 @@ std::filesystem::path weights_file(const std::string& name);
 // Adam as `heed train` sets it, a batch cut into as many shards as there are threads.
 class Updates {
  public:
-  Updates(SmallModel& small, int threads);
+  Updates(SmallModel& small, int threads, double label_smoothing = 0.1);
   // One update; the smoothed cross-entropy per word. Dropout is left out where numbers are compared.
   double run(const SampleBatch& batch, bool dropout);
 
@@ -41,6 +55,7 @@ class Updates {
   SmallModel& small_;
   Workers workers_;
   Optimiser optimiser_;
+  double label_smoothing_;
   Index step_ = 0;
 };
 

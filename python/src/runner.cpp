@@ -295,6 +295,7 @@ class Model {
     take("least_words", run.outputs.least_words);
     take("most_words", run.outputs.most_words);
     take("most_bytes", run.outputs.most_bytes);
+    take("rerank", run.rerank);
     take("temperature", search.temperature);
     take("top_k", search.top_k);
     take("nucleus", search.nucleus);

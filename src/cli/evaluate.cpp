@@ -8,7 +8,7 @@
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
 #include "heed/cli/commands.h"
-#include "heed/cli/length_flags.h"
+#include "heed/cli/output_flags.h"
 #include "heed/cli/output.h"
 #include "heed/cli/sample_flags.h"
 #include "heed/explain/glyphs.h"
@@ -112,6 +112,7 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--length-penalty", search.length_penalty, "Length penalty of the beam of --model")
       ->capture_default_str();
   add_length_flags(*command, options->texts.run);
+  add_rerank_flag(*command, options->texts.run);
   command->add_option("--threads", options->texts.threads, "Threads of --model (0: all)")->capture_default_str();
   one(command->add_option("-r,--reference", options->texts.references,
                           "File of reference texts, one per line; may be repeated"));

@@ -7,6 +7,8 @@
 
 #include "heed/base/threads.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output_flags.h"
+#include "heed/cli/sample_line.h"
 #include "heed/cli/trace_view.h"
 #include "heed/data/text_file.h"
 #include "heed/jobs/runner.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr std::size_t kTracesAtOnce = 256;
 
 struct ExplainCommand {
-  std::string model, target, input, targets, gold;
+  std::string model, choices, target, input, targets, gold;
   std::vector<std::string> inputs;  // one for each input of the job
   bool has_target = false;
   std::string search = "beam";
@@ -37,6 +39,7 @@ void check(ExplainCommand& command) {
   }
   const bool typed = !command.inputs.empty();
   require(typed != !command.input.empty(), "give either a text or --input with a file of them");
+  require(command.choices.empty() || typed, "--choices is for one text; lines of a file have their own");
   require(!command.has_target || typed, "--target is for one text; a file of them goes with --targets");
   require(command.targets.empty() || !command.input.empty(), "--targets goes with --input");
   require(command.gold.empty() || !command.targets.empty(),
@@ -53,28 +56,20 @@ void check(ExplainCommand& command) {
 
 // The samples to explain, with outputs where they are given.
 std::vector<Sample> read_samples(const ExplainCommand& command, const Job& job) {
-  const auto read = [&job](std::span<const std::string> values) {
-    Sample sample;
-    require(values.size() == job.inputs.size(), "[explain] {} reads {} inputs, not {}", job.name, job.inputs.size(),
-            values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) sample.inputs.push_back(read_value(job.inputs[i].kind, values[i]));
-    return sample;
-  };
   std::vector<Sample> samples;
   if (!command.inputs.empty()) {
-    samples.push_back(read(command.inputs));
-    if (command.has_target) samples.back().outputs = {command.target};
+    require(command.inputs.size() == job.inputs.size(), "[explain] {} reads {} inputs, not {}", job.name,
+            job.inputs.size(), command.inputs.size());
+    Sample& sample = samples.emplace_back();
+    for (std::size_t i = 0; i < command.inputs.size(); ++i)
+      sample.inputs.push_back(open_value(job.inputs[i].kind, command.inputs[i]));
+    if (!command.choices.empty()) sample.choices = choices_of(command.choices);
+    if (command.has_target) sample.outputs = {command.target};
     return samples;
   }
   LineReader lines(command.input);
-  for (std::string line; lines.next(line);) {
-    std::vector<std::string> cells{line};
-    if (job.inputs.size() > 1) {
-      const auto columns = columns_of_line(line);
-      cells.assign(columns.begin(), columns.end());
-    }
-    samples.push_back(read(cells));
-  }
+  for (std::string line; lines.next(line);)
+    samples.push_back(sample_of_line(job, line, static_cast<Index>(samples.size()) + 1));
   if (command.targets.empty()) return samples;
   const std::vector<std::string> targets = LineReader(command.targets).rest();
   require(samples.size() == targets.size(), "{}: it has {} lines, but {} has {}", command.targets, targets.size(),
@@ -103,6 +98,8 @@ void run(ExplainCommand command) {
   Runner runner({command.model}, command.threads,
                 [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
   command.view.drop_output(command.inputs, runner.job().inputs.size());
+  require(command.choices.empty() || runner.job().gives_choice(), "--choices: {} does not choose from what is given",
+          runner.job().name);
   const std::vector<Sample> samples = read_samples(command, runner.job());
   if (!command.gold.empty()) {
     const HeadError best = best_head(command, runner.explain(samples, command.options));
@@ -129,6 +126,9 @@ void add_explain(CLI::App& app) {
                   "What it reads: a text, or one for each input of its job ('-': lines of the standard input)")
       ->type_name("TEXT");
   sub->add_option("--input,-i", command->input, "File of inputs, one per line ('-': standard input)");
+  sub->add_option("--choices", command->choices,
+                  "What a reader can answer: 'choice|choice|...' (default: every word of the document)")
+      ->type_name("CHOICES");
   sub->add_option_function<std::string>(
          "--target", [command](const std::string& text) { command->target = text, command->has_target = true; },
          "Output to explain instead of the one that the search finds: a text or a label")
@@ -143,6 +143,7 @@ void add_explain(CLI::App& app) {
   sub->add_option("--beam,-b", options.run.search.options.beam, "Hypotheses in the beam")->capture_default_str();
   sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");
   sub->add_option("--longest", options.run.limits.longest, "Longest text in pieces")->capture_default_str();
+  add_rerank_flag(*sub, options.run);
   sub->add_option("--threads", command->threads, "Threads (0: all)")->capture_default_str();
   sub->footer(
       "Examples:\n"
@@ -152,6 +153,7 @@ void add_explain(CLI::App& app) {
       "  heed explain my-model 'a small house' --attention encoder.self --rollout\n"
       "  heed explain my-model 'a small house' --svg house.svg --html house.html --trust\n"
       "  heed explain my-model 'a small house' --png - | display\n"
+      "  heed explain my-reader 'a document' 'its XXXXX' --choices 'title|end'\n"
       "  heed explain my-model --input test.en --json > traces.jsonl\n"
       "  heed explain my-model --input test.en --targets test.de --gold test.align");
   sub->callback([command] { run(*command); });

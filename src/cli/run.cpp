@@ -12,8 +12,9 @@
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
 #include "heed/cli/commands.h"
-#include "heed/cli/length_flags.h"
+#include "heed/cli/output_flags.h"
 #include "heed/cli/run_inputs.h"
+#include "heed/cli/sample_line.h"
 #include "heed/data/transcripts.h"
 #include "heed/explain/terminal.h"
 #include "heed/jobs/runner.h"
@@ -84,42 +85,6 @@ class Transcripts {
   bool bare_ = false;
   std::set<std::string> written_;
 };
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-// The inputs of a line, with tabs between, and behind them the prefix if there is to be one, or given choices.
-Sample sample_of_line(const Job& job, const std::string& line, Index number, std::string* prefix) {
-  std::vector<std::string> cells{line};
-  std::vector<std::string> choices;
-  const std::size_t wanted = job.inputs.size() + (prefix != nullptr ? 1 : 0);
-  if (wanted > 1) {
-    cells = split(line, '\t');
-    if (job.gives_choice() && cells.size() == wanted + 1) {
-      choices = split(cells.back(), '|');
-      cells.pop_back();
-    }
-    std::vector<std::string> names;
-    for (const JobSide& side : job.inputs) names.push_back(side.name);
-    if (prefix != nullptr) names.emplace_back("prefix");
-    require(cells.size() == wanted, "line {}: it must have {}, separated by tabs, not {} columns", number,
-            fmt::join(names, " and "), cells.size());
-  }
-  if (prefix != nullptr) {
-    *prefix = std::move(cells.back());
-    cells.pop_back();
-  }
-  Sample sample{.choices = std::move(choices)};
-  for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(open_value(job.inputs[i].kind, cells[i]));
-  return sample;
-}
 
 std::string json_of(const Job& job, const Sample& sample, const std::vector<Result>& results, bool list) {
   nlohmann::ordered_json json;
@@ -350,9 +315,11 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
       ->type_name("NUMBER");
   command->add_flag("--scores", options->scores, "Add '||| log-probability ||| score' to each line");
   if (job == nullptr || !job->chooses()) add_writer_flags(*command, options);
+  if (job == nullptr || job->gives_choice()) add_rerank_flag(*command, options->options);
   command
       ->add_option("--longest", options->options.limits.longest,
-                   "Longest input in pieces; a longer one is cut, with a warning")
+                   "Longest input in pieces; a longer one is cut, with a warning (0: 500, or as long as those of the "
+                   "model's training)")
       ->capture_default_str();
   command->add_option("--batch", options->options.search.batch.samples, "Inputs worked on together")
       ->capture_default_str();

@@ -77,6 +77,7 @@ bool RunInputs::next_word(const std::string& word, std::string& line) {
     files_ = files_of_kind(word, kind_);
     return false;
   }
+  require(!word.empty(), "an input on the command line is empty");
   require(word == "-" || exists(word), "{}: there is no such file{}", word,
           texts_ ? "; a text of one word is read from standard input" : "");
   reader_.emplace(word);

@@ -42,6 +42,7 @@ Trace at_level(const TraceView& view, Trace trace, Place place) {
 
 // The trace as it was asked for, with what was picked for its alignment.
 Trace asked(const TraceView& view, const Trace& trace, Place place) {
+  if (view.pick.attention == kBothDirections) return picked(at_level(view, trace, place), view.pick);
   return at_level(view, picks(view.pick) ? picked(trace, view.pick) : trace, place);
 }
 
@@ -106,7 +107,8 @@ void TraceView::add_flags(CLI::App& command) {
   command.add_flag("--rescale", rescale, "Scale rows so that they sum to 1 without the end");
   command.add_option(
       "--attention", pick.attention,
-      "Attention to show: decoder.layer3.source, or all layers of encoder.self, decoder.self or decoder.source");
+      "Attention to show: decoder.layer3.source; all layers of encoder.self, decoder.self or decoder.source; or pairs, "
+      "both directions of a document and a question that look at each other");
   command.add_option("--layer", pick.layer, "Number of the layer, or mean");
   command.add_option(
       "--head", pick.head,

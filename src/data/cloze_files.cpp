@@ -321,12 +321,17 @@ OwnFormat cloze_format(const char* name, const char* description, bool (*is_firs
               }};
 }
 
+OwnFormat with_cut_words(OwnFormat format) {
+  format.words_are_cut = true;
+  return format;
+}
+
 const RegisterSampleFormat childrens_books{cloze_format<ChildrensBooks>(
     "cbt", "questions of the Children's Book Test",
     [](const std::string& line) { return line.starts_with("1 ") && line.find("|||") == std::string::npos; })};
-const RegisterSampleFormat chinese_cloze{
+const RegisterSampleFormat chinese_cloze{with_cut_words(
     cloze_format<ChineseCloze>("cmrc", "questions of CMRC 2017 and of People Daily and Children's Fairy Tale",
-                               [](const std::string& line) { return line.starts_with("1 ||| "); })};
+                               [](const std::string& line) { return line.starts_with("1 ||| "); }))};
 const RegisterSampleFormat cloth{
     cloze_format<Cloth>("cloth", "questions of CLOTH, each blank one", [](const auto& line) {
       return line.starts_with("{") && line.find("\"article\"") != std::string::npos &&
@@ -342,7 +347,7 @@ OwnFormat news_format() {
   };
   return format;
 }
-const RegisterSampleFormat news{news_format()};
+const RegisterSampleFormat news{with_cut_words(news_format())};
 
 }  // namespace
 }  // namespace heed

@@ -35,6 +35,12 @@ Sample sample_of(std::vector<std::string> texts, std::vector<std::string> output
   return sample;
 }
 
+std::optional<std::string> repeated_choice(std::vector<std::string> choices) {
+  std::sort(choices.begin(), choices.end());
+  const auto twice = std::adjacent_find(choices.begin(), choices.end());
+  return twice == choices.end() ? std::nullopt : std::optional(*twice);
+}
+
 Sample without_outputs(const Sample& sample) { return {.inputs = sample.inputs, .choices = sample.choices}; }
 
 RegisterKindDecoder::RegisterKindDecoder(KindDecoder decoder) { registry().push_back(std::move(decoder)); }

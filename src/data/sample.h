@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Sample {
 
 // A sample of texts, as a person types them.
 Sample sample_of(std::vector<std::string> texts, std::vector<std::string> outputs = {});
+// A choice that is there twice; nothing where all are different.
+std::optional<std::string> repeated_choice(std::vector<std::string> choices);
 // What a model is asked: the sample without its answer.
 Sample without_outputs(const Sample& sample);
 

@@ -21,6 +21,15 @@ std::vector<OwnFormat>& own_formats() {
   return list;
 }
 
+// The one that is named, or that knows the first file; nothing if it is a general one.
+const OwnFormat* own_format_of(const SampleFiles& files, const std::vector<SampleColumn>& columns) {
+  for (const OwnFormat& format : own_formats())
+    if (format.name == files.format ||
+        (files.format.empty() && !is_read_once(files.files[0]) && format.knows(files.files[0], columns)))
+      return &format;
+  return nullptr;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -305,10 +314,7 @@ std::unique_ptr<SampleRecords> open_records(const SampleFiles& files, const std:
                   std::count(files.alignments.begin(), files.alignments.end(), "-") <=
               1,
           "[samples] the standard input can be only one of the files");
-  for (const OwnFormat& format : own_formats())
-    if (format.name == files.format ||
-        (files.format.empty() && !is_read_once(files.files[0]) && format.knows(files.files[0], columns)))
-      return format.open(files, columns);
+  if (const OwnFormat* own = own_format_of(files, columns)) return own->open(files, columns);
   // One that is missing is found before the others are read.
   for (const std::string& file : files.files)
     if (!is_read_once(file)) LineReader{file};
@@ -336,6 +342,13 @@ RegisterSampleFormat::RegisterSampleFormat(OwnFormat format) {
   list.insert(std::upper_bound(list.begin(), list.end(), format,
                                [](const OwnFormat& a, const OwnFormat& b) { return a.name < b.name; }),
               std::move(format));
+}
+
+bool have_cut_words(const SampleFiles& files, const std::vector<SampleColumn>& columns) {
+  std::error_code ignored;
+  if (files.files.empty() || (files.format.empty() && !std::filesystem::exists(files.files[0], ignored))) return false;
+  const OwnFormat* own = own_format_of(files, columns);
+  return own != nullptr && own->words_are_cut;
 }
 
 std::vector<std::string> sample_format_names() {

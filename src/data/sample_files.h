@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,10 @@ class ColumnNames {
 std::unique_ptr<SampleFormat> tsv_format(ColumnNames names);
 std::unique_ptr<SampleFormat> csv_format(ColumnNames names);
 // One JSON object per line.
+// The fields of one object as cells, in the order of the columns, and what can be chosen if the samples have that.
+// Gives what is wrong, or nothing.
+std::string read_json_sample(const std::string& line, std::span<const SampleColumn> columns, bool chooses,
+                             SampleRecord& record);
 std::unique_ptr<SampleFormat> jsonl_format(std::vector<SampleColumn> columns);
 // Labels are the words that begin with __label__, the text is all others.
 std::unique_ptr<SampleFormat> fasttext_format(const std::vector<SampleColumn>& columns);
@@ -107,10 +112,14 @@ struct OwnFormat {
   std::function<bool(const std::string& path, const std::vector<SampleColumn>& columns)> knows;
   std::function<std::unique_ptr<SampleRecords>(const SampleFiles& files, const std::vector<SampleColumn>& columns)>
       open;
+  // Its texts are cut into words already, by white space, and cutting them further would part what belongs together.
+  bool words_are_cut = false;
 };
 struct RegisterSampleFormat {
   explicit RegisterSampleFormat(OwnFormat format);
 };
+// Whether files are of a format whose words are cut, as far as it can be told; files that are not there tell nothing.
+bool have_cut_words(const SampleFiles& files, const std::vector<SampleColumn>& columns);
 // All formats by name, for the help.
 std::vector<std::string> sample_format_names();
 

@@ -26,6 +26,19 @@ std::optional<std::vector<std::string>> texts_of(const Json& field, bool output)
   return texts;
 }
 
+// What can be chosen, where that is said; false if it is not a list of texts.
+bool read_choices(const Json& object, std::vector<std::string>& choices) {
+  for (const char* name : {"choices", "candidates", "options"}) {
+    const auto field = object.find(name);
+    if (field == object.end()) continue;
+    std::optional<std::vector<std::string>> texts = field->is_array() ? texts_of(*field, true) : std::nullopt;
+    if (!texts) return false;
+    choices = std::move(*texts);
+    return true;
+  }
+  return true;
+}
+
 class JsonLines final : public SampleFormat {
  public:
   explicit JsonLines(std::vector<SampleColumn> columns) : columns_(std::move(columns)) {}
@@ -34,47 +47,35 @@ class JsonLines final : public SampleFormat {
     std::string line;
     if (!lines.next(line)) return false;
     record.place = {lines.name(), lines.number()};
-    record.fault = read(line, record.cells, record.choices);
+    const bool chooses = std::ranges::any_of(columns_, [](const SampleColumn& c) { return c.kind == Kind::choice; });
+    if (const std::string fault = read_json_sample(line, columns_, chooses, record); !fault.empty())
+      record.fault = "left out, " + fault;
     return true;
   }
 
  private:
-  // What can be chosen, where that is said; false if it is not a list of texts.
-  static bool read_choices(const Json& object, std::vector<std::string>& choices) {
-    for (const char* name : {"choices", "candidates", "options"}) {
-      const auto field = object.find(name);
-      if (field == object.end()) continue;
-      std::optional<std::vector<std::string>> texts = field->is_array() ? texts_of(*field, true) : std::nullopt;
-      if (!texts) return false;
-      choices = std::move(*texts);
-      return true;
-    }
-    return true;
-  }
-  // Gives the fault, or nothing.
-  std::string read(const std::string& line, std::vector<std::vector<std::string>>& cells,
-                   std::vector<std::string>& choices) const {
-    if (!valid_utf8(line)) return SampleReport::kNotUtf8;
-    if (nests_too_deep(line)) return fmt::format("left out, nested deeper than {}", kDeepestJson);
-    const Json object = object_or_null(line);
-    if (!object.is_object()) return "left out, not a JSON object";
-    for (const SampleColumn& column : columns_) {
-      auto field = object.find(column.name);
-      for (const std::string& name : column.also)
-        if (field == object.end()) field = object.find(name);
-      if (field == object.end()) return fmt::format("left out, without the field {}", column.name);
-      std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
-      if (!texts) return fmt::format("left out, the field {} is no text", column.name);
-      cells.push_back(std::move(*texts));
-      if (column.kind == Kind::choice && !read_choices(object, choices)) return "left out, its choices are no texts";
-    }
-    return "";
-  }
-
   std::vector<SampleColumn> columns_;
 };
 
 }  // namespace
+
+std::string read_json_sample(const std::string& line, std::span<const SampleColumn> columns, bool chooses,
+                             SampleRecord& record) {
+  if (!valid_utf8(line)) return "not UTF-8";
+  if (nests_too_deep(line)) return fmt::format("nested deeper than {}", kDeepestJson);
+  const Json object = object_or_null(line);
+  if (!object.is_object()) return "not a JSON object";
+  for (const SampleColumn& column : columns) {
+    auto field = object.find(column.name);
+    for (const std::string& name : column.also)
+      if (field == object.end()) field = object.find(name);
+    if (field == object.end()) return fmt::format("without the field {}", column.name);
+    std::optional<std::vector<std::string>> texts = texts_of(*field, column.output);
+    if (!texts) return fmt::format("the field {} is no text", column.name);
+    record.cells.push_back(std::move(*texts));
+  }
+  return chooses && !read_choices(object, record.choices) ? "its choices are no texts" : "";
+}
 
 std::unique_ptr<SampleFormat> jsonl_format(std::vector<SampleColumn> columns) {
   return std::make_unique<JsonLines>(std::move(columns));

@@ -45,11 +45,9 @@ std::string fault_of_choices(Sample& sample) {
   std::vector<std::string>& choices = sample.choices;
   for (std::string& choice : choices) choice = trimmed(choice);
   std::erase(choices, "");
-  std::vector<std::string_view> sorted(choices.begin(), choices.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "left out, a choice is given twice";
+  if (repeated_choice(choices)) return "left out, a choice is given twice";
   for (const std::string& answer : sample.outputs)
-    if (!choices.empty() && !std::binary_search(sorted.begin(), sorted.end(), answer))
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), answer) == choices.end())
       return "left out, the answer is none of the choices";
   return "";
 }

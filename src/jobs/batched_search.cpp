@@ -140,8 +140,8 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
         search.options.observer(step);
       };
     if (search.options.allows)
-      options.allows = [&](Index source, std::span<const std::int32_t> words, std::int32_t next) {
-        return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words, next);
+      options.allows = [&](Index source, std::span<const std::int32_t> words) {
+        return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words);
       };
     if (const double step = samples[chosen.front()].inputs.front().frame_seconds; step > 0)
       options.longest_factor = std::min(options.longest_factor, kWordsPerSecond * step);

@@ -92,6 +92,8 @@ void read_notes(const ModelFolder& folder, Bundle& bundle) {
   if (bundle.example.size() != bundle.job->inputs.size()) bundle.example.clear();
   const auto options = json.find("options");
   if (options == json.end() || !options->is_object()) return;
+  if (const auto pieces = options->find("longest-sentence"); pieces != options->end() && pieces->is_number_integer())
+    bundle.longest = pieces->get<Index>();
   if (const auto codes = options->find("languages"); codes != options->end() && codes->is_string())
     bundle.languages = split_languages(codes->get<std::string>());
 }
@@ -260,6 +262,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
     bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
   read_notes(folder, bundle);
   bundle.extractive = read_extractive(folder);
+  if (job.gives_choice()) bundle.reranking = Reranking::load(folder, bundle.codes.inputs.front());
   if (weights != FolderWeights::fresh) {
     const ParametersFile stored = folder.stored_weights();
     make_model(bundle, seed, stored);

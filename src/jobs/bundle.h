@@ -9,6 +9,7 @@
 #include "heed/data/vocabulary.h"
 #include "heed/jobs/choices.h"
 #include "heed/jobs/job.h"
+#include "heed/jobs/reranking.h"
 #include "heed/search/extractive.h"
 #include "heed/store/model_folder.h"
 
@@ -34,9 +35,12 @@ struct Bundle {
   const Chooser* chooser = nullptr;  // or if it chooses
   // What words that stand in the text get in a search, as tune_extractive found it; 0: it has not been tuned.
   ExtractiveValues extractive = {};
+  // What chooses among the best answers of a reader anew; nothing: it has not been tuned.
+  std::shared_ptr<const Reranking> reranking = {};
   // How its maker wants it to be shown.
   std::vector<std::string> example = {};    // a text per input, from its validation; may be empty
   std::vector<std::string> languages = {};  // of what is read and of what is written; may be empty
+  Index longest = 0;                        // pieces of the longest texts that its training took; 0: not known
 
   // A side's value as the model reads it. An image or a sound that cannot be taken in is an UnreadableInput.
   EncodedInput encode_input(std::size_t input, const Value& value) const;

@@ -20,20 +20,8 @@ constexpr std::size_t kTracesAtOnce = 256;
 
 double information(double probability) { return probability > 0 ? -probability * std::log(probability) : 0; }
 
-// The samples whose answers are among what can be chosen; the others count as wrong.
-std::vector<Sample> answerable(const Runner& runner, const TestSet& test) {
-  std::vector<Sample> known;
-  for (const Sample& sample : test.samples) {
-    EncodedSample encoded = runner.bundle().encode(without_outputs(sample));
-    const std::vector<Choice> choices = runner.bundle().choose_from(sample, encoded);
-    if (std::ranges::find(choices, sample.outputs.front(), &Choice::text) != choices.end()) known.push_back(sample);
-  }
-  return known;
-}
-
 // The samples whose right outputs the model can be asked about: all but those with labels that it does not know.
 std::vector<Sample> known_samples(const Runner& runner, const TestSet& test, UnknownLabels unknown) {
-  if (runner.job().gives_choice()) return answerable(runner, test);
   if (!runner.job().gives_label()) return test.samples;
   const std::vector<std::string>& labels = runner.bundle().codes.labels;
   std::vector<Sample> known;
@@ -218,9 +206,11 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
 
   double log_probability = 0;
   Index words = 0;
-  for (const SampleScore& score : runner.score(known, options.limits, options.search.batch)) {
+  for (const SampleScore& score :
+       runner.score(known, options.limits, options.search.batch, Runner::NoChoice::has_no_words)) {
     log_probability += score.log_probability;
     words += score.words;
+    if (score.words == 0) ++quality.unknown_labels;  // an answer that is none of the choices
   }
   quality.cross_entropy = -log_probability / static_cast<double>(words);
   measure_alignments(runner, test, quality);

@@ -7,8 +7,8 @@
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
-#include "heed/data/text_file.h"
 #include "heed/data/blank.h"
+#include "heed/data/text_file.h"
 
 namespace heed {
 namespace {
@@ -19,6 +19,16 @@ std::vector<std::string> code_bytes(const Bundle& bundle) {
   for (const auto& vocabulary : bundle.codes.inputs) bytes.push_back(vocabulary ? vocabulary->serialized() : "");
   if (bundle.codes.output) bytes.push_back(bundle.codes.output->serialized());
   return bytes;
+}
+
+constexpr Index kUsualLongest = 500;
+
+struct TextSize {
+  Index words = 0, bytes = 0;
+};
+TextSize text_size(const Vocabulary& vocabulary, std::span<const std::int32_t> pieces) {
+  const std::string text = vocabulary.decode(pieces);
+  return {static_cast<Index>(words_of_line(text).size()), static_cast<Index>(text.size())};
 }
 
 double add_logarithms(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
@@ -64,17 +74,17 @@ Sample Runner::prepared(Sample sample, Index number) const {
     if (const auto fault = fault_of_blank(question)) fail("[{}] line {}: {}", job().verb, number, *fault);
     sample.inputs[i].text = std::move(question.text);
   }
-  std::vector<std::string> choices = sample.choices;
-  std::sort(choices.begin(), choices.end());
-  const auto twice = std::adjacent_find(choices.begin(), choices.end());
-  require(twice == choices.end(), "[{}] line {}: the choice {} is given twice", job().verb, number,
-          twice == choices.end() ? "" : *twice);
+  if (const auto twice = repeated_choice(sample.choices))
+    fail("[{}] line {}: the choice {} is given twice", job().verb, number, *twice);
+  for (const std::string& choice : sample.choices)
+    require(!words_of_line(choice).empty(), "[{}] line {}: a choice is empty", job().verb, number);
   return sample;
 }
 
 EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad,
-                             std::vector<Choice>& choices) const {
+                             std::vector<Choice>& choices, NoChoice none) const {
   const Bundle& bundle = *bundles_.front();
+  const Index longest = limits.longest > 0 ? limits.longest : std::max(kUsualLongest, bundle.longest);
   const std::vector<JobSide>& sides = job().inputs;
   require(sample.inputs.size() == sides.size(), "[{}] {} inputs, but it reads {}", job().verb, sample.inputs.size(),
           sides.size());
@@ -87,10 +97,10 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   };
   const auto check_length = [&](EncodedInput& input) {
     const Index length = input.length();
-    require(length <= limits.longest || limits.too_long == TooLong::cut, "[{}] the input has {} pieces; {} are allowed",
-            job().verb, length, limits.longest);
-    if (cut_input(input, limits.longest))
-      warn_(fmt::format("line {} has {} pieces and is cut to {}", number, length, limits.longest));
+    require(length <= longest || limits.too_long == TooLong::cut, "[{}] the input has {} pieces; {} are allowed",
+            job().verb, length, longest);
+    if (cut_input(input, longest))
+      warn_(fmt::format("line {} has {} pieces and is cut to {}", number, length, longest));
   };
   EncodedSample encoded;
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -102,7 +112,9 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   if (job().chooses()) choices = bundle.choose_from(sample, encoded);
   if (sample.outputs.empty()) return encoded;
   if (job().gives_choice()) {
-    encoded.output = {choice_number(choices, sample)};
+    const auto is_answer = [&sample](const Choice& choice) { return choice.text == sample.outputs.front(); };
+    if (none == NoChoice::is_an_error || std::any_of(choices.begin(), choices.end(), is_answer))
+      encoded.output = {choice_number(choices, sample)};
   } else if (job().gives_label()) {
     encoded.output = {bundle.label_number(sample.outputs.front())};
   } else if (readable(sample.outputs.front())) {
@@ -114,15 +126,21 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
 }
 
 Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad,
-                                   Index before) const {
+                                   Index before, NoChoice none) const {
   Encoded encoded;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Index number = before + static_cast<Index>(i) + 1;
+    encoded.prepared.push_back(prepared(samples[i], number));
     encoded.samples.push_back(
-        encode(prepared(samples[i], number), limits, number, bad, encoded.choices.emplace_back()));
+        encode(encoded.prepared.back(), limits, number, bad, encoded.choices.emplace_back(), none));
     const std::vector<EncodedInput>& inputs = encoded.samples.back().inputs;
-    if (std::all_of(inputs.begin(), inputs.end(), [](const EncodedInput& input) { return input.length() > 0; }))
+    const auto empty =
+        std::find_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.length() == 0; });
+    if (empty == inputs.end())
       encoded.places.push_back(i);
+    else if (inputs.size() > 1)  // of a single text it is a line that stays empty
+      warn_(fmt::format("line {}: its {} is empty, and so is its {}", number,
+                        job().inputs[static_cast<std::size_t>(empty - inputs.begin())].name, job().output.name));
   }
   return encoded;
 }
@@ -163,15 +181,21 @@ SearchConstraint Runner::constraint(std::span<const EncodedSample> samples, cons
   require(limits.least_words == 0 || limits.most_bytes == 0,
           "[{}] a fewest number of words and a most number of bytes may contradict each other; give one of them",
           job().verb);
-  return [this, samples, limits](Index source, std::span<const std::int32_t> words, std::int32_t next) {
+  return [this, samples, limits](Index source, std::span<const std::int32_t> words) -> AllowsNext {
     const Vocabulary& output = bundles_.front()->output_words(samples[static_cast<std::size_t>(source)]);
-    std::vector<std::int32_t> all(words.begin(), words.end());
-    if (next != kEnd) all.push_back(next);
-    const std::string text = output.decode(all);
-    const auto count = static_cast<Index>(words_of_line(text).size());
-    if (next == kEnd) return count >= limits.least_words;
-    return (limits.most_words == 0 || count <= limits.most_words) &&
-           (limits.most_bytes == 0 || static_cast<Index>(text.size()) <= limits.most_bytes);
+    const TextSize written = text_size(output, words);
+    // What one more piece adds depends on the last ones alone: whether it goes on with their word, and whether it is a
+    // further byte of their character.
+    constexpr std::size_t kLastPieces = 4;
+    const auto last = words.last(std::min(kLastPieces, words.size()));
+    return [&output, limits, written, last, before = text_size(output, last)](std::int32_t next) {
+      if (next == kEnd) return written.words >= limits.least_words;
+      std::vector<std::int32_t> longer(last.begin(), last.end());
+      longer.push_back(next);
+      const TextSize after = text_size(output, longer);
+      return (limits.most_words == 0 || written.words + after.words - before.words <= limits.most_words) &&
+             (limits.most_bytes == 0 || written.bytes + after.bytes - before.bytes <= limits.most_bytes);
+    };
   };
 }
 
@@ -204,11 +228,25 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
   return results;
 }
 
+std::vector<double> Runner::reranked(const Sample& prepared, const std::vector<Choice>& choices,
+                                     std::vector<double> probabilities, const RunOptions& options) const {
+  const auto& reranking = bundles_.front()->reranking;
+  if (!reranking || !options.rerank) return probabilities;
+  std::vector<std::string> answers;
+  for (const Choice& choice : choices) answers.push_back(choice.text);
+  const std::vector<Value>& inputs = prepared.inputs;
+  return reranking->reranked(inputs[0].text, inputs[1].text, answers, probabilities);
+}
+
 std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const RunOptions& options) const {
   require(options.prefixes.empty(), "[{}] what is chosen has no prefix", job().verb);
   std::vector<EncodedSample> samples;
   for (const std::size_t i : encoded.places) samples.push_back(encoded.samples[i]);
-  const auto found = choose_batches(choosers_, samples, options.search.batch, threads_, options.on_step);
+  auto found = choose_batches(choosers_, samples, options.search.batch, threads_, options.on_step);
+  for_each_batch(threads_, found.size(), [&](std::size_t i) {
+    const std::size_t place = encoded.places[i];
+    found[i] = reranked(encoded.prepared[place], encoded.choices[place], std::move(found[i]), options);
+  });
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::vector<Choice>& choices = encoded.choices[encoded.places[i]];
@@ -228,10 +266,10 @@ std::vector<std::vector<Result>> Runner::choose(const Encoded& encoded, const Ru
 }
 
 std::vector<SampleScore> Runner::score(std::span<const Sample> samples, const InputLimits& limits,
-                                       const BatchLimits& batch) {
+                                       const BatchLimits& batch, NoChoice none) {
   for (const Sample& sample : samples)
     require(!sample.outputs.empty(), "[score] a sample has no output whose probability could be asked for");
-  const Encoded encoded = encode_all(samples, limits, BadText::counts_as_empty, see(samples.size()));
+  const Encoded encoded = encode_all(samples, limits, BadText::counts_as_empty, see(samples.size()), none);
   std::vector<std::size_t> lengths;
   for (const EncodedSample& sample : encoded.samples) lengths.push_back(batch_length(sample));
   const auto batches = batches_by_length(lengths, batch);
@@ -259,7 +297,8 @@ std::vector<SampleScore> Runner::score(std::span<const Sample> samples, const In
     const Index steps = read.expected.size() / static_cast<Index>(chosen.size());
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       SampleScore& score = scores[chosen[row]];
-      score.words = writers_.empty() ? 1 : read.previous.lengths.data()[row];
+      const bool known = !encoded.samples[chosen[row]].output.empty();
+      score.words = !writers_.empty() ? read.previous.lengths.data()[row] : known ? 1 : 0;
       const double* first = logs.data() + static_cast<Index>(row) * steps;
       score.log_probability = std::accumulate(first, first + score.words, 0.0);
     }

@@ -23,7 +23,7 @@ namespace heed {
 enum class TooLong { cut, refuse };  // cut: with a warning
 
 struct InputLimits {
-  Index longest = 500;
+  Index longest = 0;  // 0: 500, or as long as texts of the model's training might be if that is more
   TooLong too_long = TooLong::cut;
 };
 
@@ -40,7 +40,7 @@ struct Result {
 
 struct SampleScore {
   double log_probability = 0;
-  Index words = 0;  // pieces, with the end; 1 for a label
+  Index words = 0;  // pieces, with the end; 1 for a label or a choice
 };
 
 // A token as it is written, before the output is finished.
@@ -63,6 +63,7 @@ struct RunOptions {
   BatchedSearch search = {};  // of words; `search.options.best` answers for each sample, of labels too
   InputLimits limits = {};
   OutputLimits outputs = {};
+  bool rerank = true;                      // choices anew, where the model has what it takes (jobs/reranking.h)
   std::vector<std::string> prefixes = {};  // that the outputs begin with, one for each sample; or none
   std::function<void()> on_step = {};      // called again and again while it works; what it throws ends the work
   std::function<void(const WrittenToken&)> on_token = {};  // called as tokens come; greedy search only
@@ -100,9 +101,11 @@ class Runner {
   // search saw is the alignment; further attentions cost one more pass. A text that is no UTF-8 is an Error. Of an
   // ensemble the first model is explained.
   std::vector<Trace> explain(std::span<const Sample> samples, const ExplainOptions& options = {});
-  // How probable the first output of each sample is.
+  // How probable the first output of each sample is. An answer that is none of the choices is an Error, or has no
+  // words.
+  enum class NoChoice { is_an_error, has_no_words };
   std::vector<SampleScore> score(std::span<const Sample> samples, const InputLimits& limits = {},
-                                 const BatchLimits& batch = {});
+                                 const BatchLimits& batch = {}, NoChoice none = NoChoice::is_an_error);
 
   const Bundle& bundle(std::size_t model = 0) const { return *bundles_[model]; }
   const Job& job() const { return *bundles_.front()->job; }
@@ -119,6 +122,7 @@ class Runner {
 
   // Samples as numbers; `places` are those of the samples whose inputs all have something in them.
   struct Encoded {
+    std::vector<Sample> prepared;
     std::vector<EncodedSample> samples;
     std::vector<std::vector<Choice>> choices;  // of each sample, where a label or a choice is given
     std::vector<std::size_t> places;
@@ -128,15 +132,19 @@ class Runner {
   enum class BadText { counts_as_empty, is_an_error };
   // Fills in `choices` too.
   EncodedSample encode(const Sample& sample, const InputLimits& limits, Index number, BadText bad,
-                       std::vector<Choice>& choices) const;
+                       std::vector<Choice>& choices, NoChoice none = NoChoice::is_an_error) const;
   // The numbers of the samples begin after `before`.
-  Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad, Index before) const;
+  Encoded encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad, Index before,
+                     NoChoice none = NoChoice::is_an_error) const;
   // How many samples there were before these, which are seen with this.
   Index see(std::size_t samples) { return seen_.fetch_add(static_cast<Index>(samples)); }
   // What limits the outputs of the samples in a search; empty if nothing does.
   SearchConstraint constraint(std::span<const EncodedSample> samples, const OutputLimits& limits) const;
   std::vector<std::vector<Result>> write(const Encoded& encoded, const RunOptions& options, Index first) const;
   std::vector<std::vector<Result>> choose(const Encoded& encoded, const RunOptions& options) const;
+  // The probabilities of the choices as the model gives them, or shared out anew.
+  std::vector<double> reranked(const Sample& prepared, const std::vector<Choice>& choices,
+                               std::vector<double> probabilities, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;
   // When the words of a sound were said.
   UnitTimes times_of(const Hypothesis& hypothesis, double frame_seconds) const;

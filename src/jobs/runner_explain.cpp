@@ -178,7 +178,8 @@ UnitTimes Runner::times_of(const Hypothesis& hypothesis, double frame_seconds) c
 struct Runner::Explanation {
   EncodedSample sample;
   std::vector<Choice> choices;  // where a label or a choice is given
-  std::uint64_t number = 0;     // among the samples of the call
+  const Sample* prepared = nullptr;
+  std::uint64_t number = 0;  // among the samples of the call
   const std::string* prefix = nullptr;
   Trace trace;
 };
@@ -239,6 +240,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> given_samples, const 
     each.sample =
         encode(samples[i], options.run.limits, first + static_cast<Index>(i) + 1, BadText::is_an_error, each.choices);
     each.number = i;
+    each.prepared = &samples[i];
     if (!options.run.prefixes.empty()) each.prefix = &options.run.prefixes[i];
     Trace& trace = each.trace;
     trace.model = name_, trace.system = bundle.system->name, trace.job = job().name;
@@ -408,21 +410,25 @@ void Runner::choose_traces(std::span<Explanation> list, const ExplainOptions& op
     const NoGradient off;
     if (options.run.on_step) options.run.on_step();
     Explanation& each = list[i];
-    require(!each.choices.empty(), "[explain] there is nothing to choose from: {} is empty", job().inputs.front().name);
+    for (std::size_t k = 0; k < each.sample.inputs.size(); ++k)
+      require(each.sample.inputs[k].length() > 0, "[explain] there is nothing to choose from: {} is empty",
+              job().inputs[k].name);
     Trace& trace = each.trace;
     const SampleBatch batch = batch_of(std::span(&each.sample, 1), true);
     std::vector<AttentionOfBatch> seen;
     const Chosen chosen =
         bundle.chooser->forward(batch.inputs, {.alignment = true, .trace = options.attentions ? &seen : nullptr});
-    const Tensor probabilities = softmax(chosen.scores).value().contiguous();
+    const Tensor own_probabilities = softmax(chosen.scores).value().contiguous();
+    const std::vector<double> probabilities =
+        reranked(*each.prepared, each.choices,
+                 {own_probabilities.data(), own_probabilities.data() + own_probabilities.size()}, options.run);
     if (each.sample.output.empty())
-      each.sample.output = {static_cast<std::int32_t>(
-          std::max_element(probabilities.data(), probabilities.data() + probabilities.size()) - probabilities.data())};
+      each.sample.output = {static_cast<std::int32_t>(std::max_element(probabilities.begin(), probabilities.end()) -
+                                                      probabilities.begin())};
     const auto number = static_cast<std::size_t>(each.sample.output.front());
     const std::string label = each.choices[number].text;
-    for (Index k = 0; k < probabilities.size(); ++k)
-      trace.choices.push_back(
-          {each.choices[static_cast<std::size_t>(k)].text, static_cast<double>(probabilities.data()[k])});
+    for (std::size_t k = 0; k < probabilities.size(); ++k)
+      trace.choices.push_back({each.choices[k].text, probabilities[k]});
     std::stable_sort(trace.choices.begin(), trace.choices.end(),
                      [](const TraceChoice& a, const TraceChoice& b) { return a.probability > b.probability; });
     if (job().gives_choice() && trace.choices.size() > kMostChoices) trace.choices.resize(kMostChoices);

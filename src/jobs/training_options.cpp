@@ -381,6 +381,9 @@ TrainingPlan plan_training(const std::vector<GivenOption>& given) {
   set_all(
       renamed(given, job), [&plan](Fields& field) { plan.visit(field); }, " for " + system.name);
   training.job = job.name;  // the options of an empty --job are those of the default
+  if (last("vocabulary").empty() && training.vocabulary == "tokens" && !training.data.empty() &&
+      have_cut_words(training.training_files(), job.sample_columns()))
+    training.vocabulary = "words";
   return plan;
 }
 

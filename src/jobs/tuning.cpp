@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/json-inl.h"
+#include "heed/base/threads.h"
 #include "heed/metrics/rouge.h"
 #include "heed/search/minimum_error.h"
 
@@ -75,6 +76,48 @@ Tuned tune_extractive(const std::filesystem::path& folder, std::span<const Sampl
     if (weights == last) break;
   }
   std::copy(weights.begin(), weights.end(), tuned.weights.begin());
+  return tuned;
+}
+
+TunedReranking tune_reranking(const std::filesystem::path& folder, std::span<const Sample> samples,
+                              std::span<const std::string> documents, const RerankingOptions& options, int threads,
+                              const std::function<void(const std::string&)>& say) {
+  require(!samples.empty(), "[tune] there is no sample to tune on");
+  const auto bundle = std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), FolderWeights::trained));
+  const std::vector<JobSide>& inputs = bundle->job->inputs;
+  require(bundle->job->gives_choice() && inputs.size() == 2 && inputs[1].blank,
+          "{}: it cannot be tuned: answers are put into the blank of a question, which {} does not have",
+          folder.string(), bundle->job->name);
+  TunedReranking tuned{Reranking(bundle->codes.inputs.front(), documents, options)};
+  say(fmt::format("n-grams of {} documents", documents.size()));
+  Runner runner(bundle, name_of_folder(folder), threads, say);
+  RunOptions run;
+  run.rerank = false;
+  run.search.options.best = options.best;
+  const std::vector<std::vector<Result>> results = runner.run(samples, run);
+  std::vector<RatedList> lists(samples.size());
+  ThreadPool pool(threads > 0 ? threads : thread_count());
+  for_each_batch(pool, samples.size(), [&](std::size_t i) {
+    std::vector<std::string> answers;
+    for (const Result& result : results[i]) answers.push_back(result.text);
+    const auto features = tuned.reranking.features(samples[i].inputs[0].text, samples[i].inputs[1].text, answers);
+    for (std::size_t k = 0; k < answers.size(); ++k)
+      if (std::isfinite(results[i][k].log_probability))
+        lists[i].push_back({results[i][k].log_probability,
+                            {features[k].begin(), features[k].end()},
+                            answers[k] == samples[i].outputs.front() ? 100.0 : 0.0});
+  });
+  std::erase_if(lists, [](const RatedList& list) { return list.empty(); });
+  require(!lists.empty(), "[tune] the model has no answer to any of the samples");
+  for (const RatedList& list : lists)
+    tuned.possible += std::ranges::max(list, {}, &RatedCandidate::quality).quality / static_cast<double>(lists.size());
+  std::vector<double> weights(Reranking::kCount, 0);
+  tuned.before = chosen_quality(lists, weights);
+  weights = minimum_error_weights(lists, weights);
+  tuned.after = chosen_quality(lists, weights);
+  Reranking::Values values;
+  std::copy(weights.begin(), weights.end(), values.begin());
+  tuned.reranking.set_weights(values);
   return tuned;
 }
 

@@ -162,8 +162,8 @@ class BeamSearch {
         search.candidates.offer_row(number, base, words, next.vocabulary(), [](std::int32_t) { return true; });
       } else {
         const std::vector<std::int32_t> before = history_.words_with(search.beam[i].entry);
-        search.candidates.offer_row(number, base, words, next.vocabulary(),
-                                    [&](std::int32_t word) { return plan_.allows(source, before, word); });
+        const AllowsNext allowed = plan_.allowed_after(source, before);
+        search.candidates.offer_row(number, base, words, next.vocabulary(), allowed);
       }
     }
   }

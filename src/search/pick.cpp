@@ -29,8 +29,6 @@ struct Path {
 
 // pick(path, t, words, vocabulary, allowed) gives the path's next word by log-probabilities that lack a constant, -1 if
 // none can come; called by many threads.
-using Allowed = std::function<bool(std::int32_t word)>;
-
 template <class Pick>
 Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
   const SearchOptions& options = plan.options();
@@ -59,9 +57,8 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
                      path.log_sum = next.log_sum(i);
                      const std::vector<std::int32_t> before =
                          plan.unconstrained() ? std::vector<std::int32_t>() : history.words_with(path.entry);
-                     const Allowed allowed = [&](std::int32_t word) {
-                       return plan.unconstrained() || plan.allows(path.source, before, word);
-                     };
+                     const AllowsNext allowed = plan.unconstrained() ? AllowsNext([](std::int32_t) { return true; })
+                                                                     : plan.allowed_after(path.source, before);
                      path.word = std::isnan(path.log_sum) ? -1
                                  : forced >= 0            ? forced
                                                           : pick(path, t, next.of(i), vocabulary, allowed);
@@ -97,7 +94,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
   return result;
 }
 
-std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, const Allowed& allowed) {
+std::int32_t likeliest(const Real* log_probabilities, Index vocabulary, const AllowsNext& allowed) {
   std::int32_t best = -1;
   auto most = static_cast<Real>(kLeast);
   for (Index word = 0; word < vocabulary; ++word)
@@ -113,7 +110,7 @@ class Sampler {
  public:
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
-  std::int32_t draw(const Real* log_probabilities, Index vocabulary, double uniform, const Allowed& allowed) const {
+  std::int32_t draw(const Real* log_probabilities, Index vocabulary, double uniform, const AllowsNext& allowed) const {
     struct Chance {
       double weight;
       std::int32_t word;
@@ -162,7 +159,7 @@ class Sampler {
 
 Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
   const SearchPlan plan("greedy_search", decoding, lengths, options);
-  const auto pick = [](const Path&, Index, const Real* log_probabilities, Index vocabulary, const Allowed& allowed) {
+  const auto pick = [](const Path&, Index, const Real* log_probabilities, Index vocabulary, const AllowsNext& allowed) {
     return likeliest(log_probabilities, vocabulary, allowed);
   };
   return search_by(plan, decoding, 1, pick);
@@ -179,7 +176,7 @@ Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOpt
   const RandomKey key{options.seed, 0};
   const Sampler sampler(options);
   const auto pick = [&](const Path& path, Index t, const Real* log_probabilities, Index vocabulary,
-                        const Allowed& allowed) {
+                        const AllowsNext& allowed) {
     const auto source = static_cast<std::size_t>(path.source);
     const std::uint64_t sentence = options.sentences.empty() ? source : options.sentences[source];
     const RandomKey own = key.derive(sentence).derive(static_cast<std::uint64_t>(path.number));

@@ -73,17 +73,19 @@ std::int32_t SearchPlan::forced(Index source, Index t) const {
   return t == longest(source) ? options_.end : -1;
 }
 
-bool SearchPlan::allows(Index source, std::span<const std::int32_t> words, std::int32_t next) const {
-  if (options_.forbid_unknown && next == options_.unknown) return false;
-  const auto n = static_cast<std::size_t>(options_.no_repeat);
-  if (n > 0 && words.size() >= n) {
-    const auto last = words.subspan(words.size() - n + 1);  // with `next` it is the n-gram in question
-    for (std::size_t begin = 0; begin + n <= words.size(); ++begin)
-      if (words[begin + n - 1] == next &&
-          std::equal(last.begin(), last.end(), words.begin() + static_cast<Index>(begin)))
-        return false;
-  }
-  return !options_.allows || options_.allows(source, words, next);
+AllowsNext SearchPlan::allowed_after(Index source, std::span<const std::int32_t> words) const {
+  return [this, words, asked = options_.allows ? options_.allows(source, words) : AllowsNext()](std::int32_t next) {
+    if (options_.forbid_unknown && next == options_.unknown) return false;
+    const auto n = static_cast<std::size_t>(options_.no_repeat);
+    if (n > 0 && words.size() >= n) {
+      const auto last = words.subspan(words.size() - n + 1);  // with `next` it is the n-gram in question
+      for (std::size_t begin = 0; begin + n <= words.size(); ++begin)
+        if (words[begin + n - 1] == next &&
+            std::equal(last.begin(), last.end(), words.begin() + static_cast<Index>(begin)))
+          return false;
+    }
+    return !asked || asked(next);
+  };
 }
 
 NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& previous,

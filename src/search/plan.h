@@ -40,8 +40,8 @@ class SearchPlan {
   std::int32_t forced(Index source, Index t) const;
   // Whether any word may come at any place, as far as the plan knows.
   bool unconstrained() const { return !options_.forbid_unknown && options_.no_repeat == 0 && !options_.allows; }
-  // Whether `next` may follow the words of a source's hypothesis.
-  bool allows(Index source, std::span<const std::int32_t> words, std::int32_t next) const;
+  // What may follow the words of a source's hypothesis.
+  AllowsNext allowed_after(Index source, std::span<const std::int32_t> words) const;
   // One step of the decoding after the rows' previous words. Shapes are checked, the weights go to the history.
   NextWords step(Decoding& decoding, const std::vector<std::int32_t>& previous, SearchHistory& history) const;
 

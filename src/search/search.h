@@ -34,8 +34,10 @@ struct SearchStep {
 // Called in the thread of the search; what it throws ends the search.
 using SearchObserver = std::function<void(const SearchStep&)>;
 
-// Whether the words of a source so far may be followed by `next`, the end among others. Many threads ask.
-using SearchConstraint = std::function<bool(Index source, std::span<const std::int32_t> words, std::int32_t next)>;
+// Which words, the end among others, may follow those of a source so far: made once for every hypothesis and step, since
+// it is asked about many words. The words stay as long as it is asked. Many threads ask.
+using AllowsNext = std::function<bool(std::int32_t next)>;
+using SearchConstraint = std::function<AllowsNext(Index source, std::span<const std::int32_t> words)>;
 
 struct SearchOptions {
   Index beam = 5;

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/run_work.h"
@@ -33,22 +31,8 @@ SentSample question_in(const Json& item, const Job& job, const RequestLimits& li
   SentSample sample = std::move(
       sent_samples(job, {{job.inputs[0].name, {{document, false}}}, {job.inputs[1].name, {{question, false}}}}, limits)
           .front());
-  if (document.find_first_not_of(" \t\r\n") == std::string::npos)
-    refuse(422, "context is empty: nothing to answer from");
-  const Json* choices = members.find("choices");
-  if (choices == nullptr) return sample;
-  if (!choices->is_array()) refuse(400, "choices must be a list of texts, not {}", Members::kind(*choices));
-  if (static_cast<Index>(choices->size()) > limits.texts)
-    refuse(422, "choices has {} texts; at most {} are allowed", choices->size(), limits.texts);
-  std::vector<std::string> given;
-  for (const Json& choice : *choices) {
-    given.push_back(text_in("choices", choice));
-    check_text("choices", given.back(), limits);
-    if (given.back().find_first_not_of(" \t\r\n") == std::string::npos) refuse(400, "choices has an empty text");
-    if (std::count(given.begin(), given.end(), given.back()) > 1)
-      refuse(400, "choices has {} twice", shown(given.back()));
-    sample.push_back({given.back(), false});
-  }
+  if (is_white_space(document)) refuse(422, "context is empty: nothing to answer from");
+  add_choices(job, texts_in("choices", members), limits, sample);
   return sample;
 }
 

@@ -65,6 +65,8 @@ class Members {
 
 // A text of a list.
 std::string text_in(const char* name, const nlohmann::json& item);
+// A list of texts; empty if it is absent.
+std::vector<std::string> texts_in(const char* name, const Members& members);
 // A text, or {"base64": "..."}.
 SentValue value_in(const std::string& name, const nlohmann::json& item);
 

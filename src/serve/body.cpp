@@ -217,6 +217,15 @@ std::string text_in(const char* name, const Json& item) {
   return item.get<std::string>();
 }
 
+std::vector<std::string> texts_in(const char* name, const Members& members) {
+  const nlohmann::json* list = members.find(name);
+  if (list == nullptr) return {};
+  if (!list->is_array()) refuse(400, "{} must be a list of texts, not {}", name, Members::kind(*list));
+  std::vector<std::string> texts;
+  for (const nlohmann::json& text : *list) texts.push_back(text_in(name, text));
+  return texts;
+}
+
 SentValue value_in(const std::string& name, const Json& item) {
   if (item.is_string()) return {item.get<std::string>(), false};
   const auto encoded = item.is_object() ? item.find("base64") : item.end();

@@ -144,6 +144,7 @@ WorkCount ExplainWork::run(const std::vector<Work*>& together) const {
 std::shared_ptr<Work> explain_work(const Work::Model& model, ExplainRequest request, const RequestLimits& limits,
                                    const WorkOptions& options, std::shared_ptr<HttpReply> reply) {
   std::vector<SentSample> samples = sent_samples(*model->bundle().job, std::move(request.inputs), limits);
+  add_choices(*model->bundle().job, std::move(request.choices), limits, samples.front());
   return std::make_shared<ExplainWork>(model, std::move(request), std::move(samples.front()), options,
                                        std::move(reply));
 }

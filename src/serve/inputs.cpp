@@ -45,6 +45,21 @@ void check_text(const std::string& name, const std::string& text, const RequestL
   if (count > limits.text) refuse(422, "{} has {} characters; at most {} are allowed", name, count, limits.text);
 }
 
+bool is_white_space(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+
+void add_choices(const Job& job, std::vector<std::string> choices, const RequestLimits& limits, SentSample& sample) {
+  if (choices.empty()) return;
+  if (!job.gives_choice()) refuse(400, "choices: {} does not choose from what is sent", job.name);
+  if (static_cast<Index>(choices.size()) > limits.texts)
+    refuse(422, "choices has {} texts; at most {} are allowed", choices.size(), limits.texts);
+  for (const std::string& choice : choices) {
+    check_text("choices", choice, limits);
+    if (is_white_space(choice)) refuse(400, "choices has an empty text");
+  }
+  if (const auto twice = repeated_choice(choices)) refuse(400, "choices has {} twice", shown(*twice));
+  for (std::string& choice : choices) sample.push_back({std::move(choice), false});
+}
+
 std::vector<SentSample> sent_samples(const Job& job, std::vector<SentInput> inputs, const RequestLimits& limits) {
   std::vector<SentInput*> ordered(job.inputs.size(), nullptr);
   for (SentInput& input : inputs) {

@@ -54,8 +54,8 @@ VerbRequest form_request(const HttpRequest& request) {
 }  // namespace
 
 ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& limits) {
-  static const std::vector<std::string> known{"model",      "text",         "inputs", "target",    "beam",
-                                              "attentions", "alternatives", "trust",  "normaliser"};
+  static const std::vector<std::string> known{"model", "text",       "inputs",       "choices", "target",
+                                              "beam",  "attentions", "alternatives", "trust",   "normaliser"};
   const Json json = read_json(request.body);
   const Members members(json);
   members.only(known);
@@ -70,9 +70,9 @@ ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& 
   members.read("normaliser", result.normaliser);
   if (members.find("target") != nullptr) members.read("target", result.target.emplace());
   if (result.target) check_text("target", *result.target, limits);
+  result.choices = texts_in("choices", members);
   for (const SentInput& input : result.inputs)
-    if (input.values.front().bytes.find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse(422, "{} is empty: nothing to look at", input.name);
+    if (is_white_space(input.values.front().bytes)) refuse(422, "{} is empty: nothing to look at", input.name);
   return result;
 }
 

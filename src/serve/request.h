@@ -14,9 +14,10 @@
 namespace heed {
 
 struct ExplainRequest {
-  std::string model;                  // empty: the first
-  std::vector<SentInput> inputs;      // each with one value; "text" may stand for the only one
-  std::optional<std::string> target;  // an output that is given instead of searched
+  std::string model;                      // empty: the first
+  std::vector<SentInput> inputs;          // each with one value; "text" may stand for the only one
+  std::vector<std::string> choices = {};  // that can be chosen, of a job whose samples have them
+  std::optional<std::string> target;      // an output that is given instead of searched
   Index beam = 5;
   bool attentions = false, alternatives = false, trust = false;
   std::vector<std::string> attention_names = {};  // the attentions that are wanted; none: all

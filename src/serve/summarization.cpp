@@ -28,7 +28,7 @@ std::vector<SentSample> samples_in(const Members& members, const RequestLimits& 
   std::vector<SentSample> samples;
   for (std::string& text : texts) {
     check_text("inputs", text, limits);
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) refuse(400, "inputs has an empty text");
+    if (is_white_space(text)) refuse(400, "inputs has an empty text");
     samples.push_back({{std::move(text), false}});
   }
   return samples;

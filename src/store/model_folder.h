@@ -20,6 +20,7 @@ namespace heed {
 //   model.safetensors       the best weights so far
 //   training.json           how it was made, and its scores
 //   data.json               what it was trained on (jobs/training_data.h)
+//   extractive.json, reranking.ngrams    what was tuned afterwards, if anything was (jobs/tuning.h)
 //   checkpoint/             where training stands; train.jsonl, curve.svg: its log
 //   digests.json            what the files above it hold, but for the log and its picture (store/folder_digests.h)
 // Nothing in it is executed.

@@ -120,6 +120,36 @@ Layers all_between(const Trace& trace, const std::string& rows, const std::strin
   return found;
 }
 
+// What kBothDirections names.
+void pick_both_directions(const Trace& trace, const AttentionPick& pick, Trace& result) {
+  require(pick.layer.empty() && pick.head.empty() && !pick.rollout,
+          "[explain] {}: it has both directions, and no layer, head or rollout of its own", kBothDirections);
+  const auto place_of = [&trace](const std::string& name) {
+    return std::ranges::find(trace.axes, name, &TraceAxis::name) - trace.axes.begin();
+  };
+  const auto onto_first = std::ranges::find_if(trace.attentions, [&](const TraceAttention& each) {
+    return place_of(each.columns) < place_of(each.rows) &&
+           std::ranges::any_of(trace.attentions, [&each](const TraceAttention& other) {
+             return other.rows == each.columns && other.columns == each.rows;
+           });
+  });
+  require(onto_first != trace.attentions.end(), "[explain] {}: no two axes of the model {} look at each other",
+          kBothDirections, trace.model);
+  const Layers back = all_between(trace, onto_first->columns, onto_first->rows);
+  const Tensor there = one_of_heads(*onto_first, "mean"), returned = one_of_heads(*back.front(), "mean");
+  const Index n = there.size(0), m = there.size(1);
+  result.alignment = Tensor(Shape{2 * n, m});
+  std::copy_n(there.data(), n * m, result.alignment.data());
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < m; ++j) result.alignment.data()[(n + i) * m + j] = returned.data()[j * n + i];
+  TraceAxis both{.name = kBothDirections};
+  for (const char* direction : {" →", " ←"})
+    for (const std::string& label : labels_of(trace.axis(onto_first->rows)))
+      both.text.tokens.push_back({label + direction, 0, 0, -1});
+  result.rows = both.name, result.columns = onto_first->columns;
+  result.axes.insert(result.axes.end() - 1, std::move(both));
+}
+
 // A decoder's attention to its own words is about the token before each; the begin, which has no column, has what is
 // missing. Back to all that it reads: column 0 is the begin, column j token j - 1.
 Tensor with_begin(const Tensor& weights) {
@@ -178,7 +208,9 @@ Trace picked(const Trace& trace, const AttentionPick& pick) {
 
   require(!trace.attentions.empty(), "[explain] the model {} has no attention", trace.model);
   result.rows = trace.row_axis().name, result.columns = trace.column_axis().name;
-  if (asked) {
+  if (pick.attention == kBothDirections) {
+    pick_both_directions(trace, pick, result);
+  } else if (asked) {
     Layers layers =
         pick.attention.empty() ? all_between(trace, result.rows, result.columns) : all_named(trace, pick.attention);
     const std::string name = pick.attention.empty() ? kind_of(layers.front()->name) : pick.attention;

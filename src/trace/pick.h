@@ -11,9 +11,15 @@
 
 namespace heed {
 
+// The attention of that name is both of two axes that look at each other, in one matrix over the places of the axis
+// that comes first: where each place of the other looked ("lamp →", rows sum to 1), and below it how much each place of
+// the first looked at it ("lamp ←", columns sum to 1). It is of a trace whose places are as they will be shown: words
+// or tokens, with or without ends.
+inline constexpr const char* kBothDirections = "pairs";
+
 struct AttentionPick {
-  // "decoder.layer3.source"; "decoder.source" or "encoder.self": that of every layer; empty: the model's own alignment,
-  // or, if a layer or a head is asked for, the attentions between its axes.
+  // "decoder.layer3.source"; "decoder.source" or "encoder.self": that of every layer; kBothDirections; empty: the
+  // model's own alignment, or, if a layer or a head is asked for, the attentions between its axes.
   std::string attention = {};
   std::string layer = {};  // a number from 1, "mean" or empty: the mean over the layers
   // A number from 1, "max" (the largest of the heads' weights), "mean" or empty; or "each": where a label looks, its

@@ -40,6 +40,43 @@ printf '%s\n' $'tower\tthe tower .\tXXXXX' $'barn\tthe tower .\tXXXXX .' >two.ts
 expect 'an answer that does not occur' 'accuracy'
 "$heed" explain reader 'linda took the lamp to the barn .' 'the lamp is in the _ .' --svg drawn.svg >output 2>&1
 grep -q barn drawn.svg || fault 'explain: the document is not drawn'
+# Given choices are all that is explained; lines of JSON have theirs.
+"$heed" explain reader 'linda took the lamp to the barn .' 'the lamp is in the _ .' --choices 'barn|tower' --json >trace.json
+grep -q '"choices":\[{"label":"[a-z]*","probability":[0-9.]*},{"label":"[a-z]*","probability":[0-9.e-]*}\]' trace.json ||
+  { fault 'explain: not the two choices'; cat trace.json; }
+echo '{"document": "linda took the lamp to the barn .", "question": "the lamp is in the _ .", "choices": ["barn", "tower"]}' \
+  >line.jsonl
+"$heed" explain reader --input line.jsonl --json >lines.json
+cmp -s trace.json lines.json || fault 'explain: a line of JSON has another trace'
+"$heed" answer reader line.jsonl --n-best 5 >output
+[ "$(wc -l <output)" -eq 2 ] || { fault 'answer: a line of JSON has not its two choices'; cat output; }
+echo '{"document": "linda"}' >bad.jsonl
+fails 1 'line 1: without the field question' answer reader bad.jsonl
+fails 1 '[answer] line 1: the choice barn is given twice' explain reader 'the barn .' 'XXXXX' --choices 'barn|barn'
+"$heed" train --model aoa --data s/train.tsv --valid s/valid.tsv --embedding 16 --hidden 12 --learning-rate 0.02 \
+  --steps 40 --validate-every 20u --threads 1 --shards 2 --output aoa >output 2>&1
+"$heed" explain aoa 'linda took the lamp' 'the _ is here' --attention pairs >output
+expect 'both directions' 'the →' 'the ←' 'XXXXX →' 'XXXXX ←'
+"$heed" explain aoa 'linda took the lamp' 'the _ is here' --attention pairs --svg pairs.svg >/dev/null
+grep -q 'XXXXX ←' pairs.svg || fault 'explain: both directions are not drawn'
+fails 1 'no two axes of the model reader look at each other' explain reader 'a b' '_ b' --attention pairs
+
+# Answers chosen anew by language models.
+"$heed" tune aoa --data s/valid.tsv --order 4 --classes 8 --n-best 5 >output 2>&1
+expect 'tune' 'Right answers: ' 'before' 'after' 'global' 'local' 'classes'
+[ -s aoa/reranking.ngrams ] || fault 'tune: the language models are not kept'
+after=$(grep -o '[0-9.]* % after' output | cut -d' ' -f1)
+"$heed" evaluate --model aoa --data s/valid.tsv --draws 0 >output
+grep -q " $after " output || { fault "evaluate: not the $after % that tuning found"; cat output; }
+"$heed" evaluate --model aoa --data s/valid.tsv --draws 0 --no-rerank >output || fault 'evaluate --no-rerank'
+mv s/train.tsv s/moved.tsv
+fails 1 's/train.tsv: the model was trained on it, and it is not there; --documents names it or another' \
+  tune aoa --data s/valid.tsv
+"$heed" tune aoa --data s/valid.tsv --documents s/moved.tsv >output 2>&1 || fault 'tune --documents'
+mv s/moved.tsv s/train.tsv
+printf 'x' | dd of=aoa/reranking.ngrams bs=1 seek=40 conv=notrunc 2>/dev/null
+fails 1 'reranking.ngrams' answer aoa "$line"
+
 "$heed" train --resume --output reader --steps 61 >output 2>&1
 expect 'resume' 'going on after step 60'
 [ $faults -eq 0 ]

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "heed/data/corpora/stories.h"
 #include "heed/data/words.h"
 #include "heed/jobs/quality.h"
-#include "heed/jobs/training.h"
+#include "heed/jobs/tuning.h"
+#include "jobs/trained_model_test.h"
 #include "support/messages.h"
-#include "support/temporary_folder.h"
 
 namespace heed::test {
 namespace {
@@ -52,34 +54,22 @@ TEST(Choices, GivenOnesMayHaveSeveralWordsAndNeedNotOccur) {
   EXPECT_EQ(message_of([&] { choice_number(choices, sample); }), "the answer Paris is none of the choices");
 }
 
-class ReadingTest : public testing::Test {
+class ReadingTest : public TrainedModelTest {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
+    make_folder();
     write_labelled_corpus({.folder = folder_->path(), .columns = {"document", "question"}, .valid = 0.1, .test = 0.1},
                           generate_stories(600, 1));
-    train_model(plan_training({{"model", "aoa", ""},
-                               {"data", file("train.tsv"), ""},
-                               {"valid", file("valid.tsv"), ""},
-                               {"output", file("model"), ""},
-                               {"embedding", "16", ""},
-                               {"hidden", "12", ""},
-                               {"learning-rate", "0.02", ""},
-                               {"steps", "150", ""},
-                               {"validate-every", "75u", ""},
-                               {"threads", "1", ""},
-                               {"shards", "2", ""}}),
-                false, [](const std::string&) {});
+    train({{"model", "aoa", ""},
+           {"data", file("train.tsv"), ""},
+           {"valid", file("valid.tsv"), ""},
+           {"embedding", "16", ""},
+           {"hidden", "12", ""},
+           {"learning-rate", "0.02", ""},
+           {"steps", "150", ""},
+           {"validate-every", "75u", ""}});
   }
-  static void TearDownTestSuite() { delete folder_; }
-  static std::string file(const std::string& name) { return (folder_->path() / name).string(); }
-  static Runner runner() {
-    return {{folder_->path() / "model"}, 1, [](const std::string& line) { ADD_FAILURE() << line; }};
-  }
-
-  static TemporaryFolder* folder_;
 };
-TemporaryFolder* ReadingTest::folder_ = nullptr;
 
 TEST_F(ReadingTest, AnswersAreWordsOfTheDocumentWithTheirPlaces) {
   const TestSet test = read_test_set(job_named("reading"), {.files = {file("test.tsv")}}, file("test.gold.jsonl"));
@@ -121,6 +111,57 @@ TEST_F(ReadingTest, GivenChoicesAreAllThereIs) {
   EXPECT_LT(reader.score(answered)[0].log_probability, 0);
 }
 
+TEST_F(ReadingTest, AnswersAreChosenAnewWhereAModelWasTuned) {
+  const std::filesystem::path tuned_folder = folder_->path() / "tuned";
+  std::filesystem::copy(folder_->path() / "model", tuned_folder, std::filesystem::copy_options::recursive);
+  const TestSet valid = read_test_set(job_named("reading"), {.files = {file("valid.tsv")}});
+  Texts documents;
+  for (const Sample& sample : read_test_set(job_named("reading"), {.files = {file("train.tsv")}}).samples)
+    documents.push_back(sample.inputs.front().text);
+  const TunedReranking tuned =
+      tune_reranking(tuned_folder, valid.samples, documents, {.order = 4, .classes = 8, .best = 5}, 1, [](auto&) {});
+  EXPECT_GE(tuned.after, tuned.before);
+  EXPECT_GE(tuned.possible, tuned.after);
+  tuned.reranking.save(ModelFolder(tuned_folder));
+
+  Runner plain = runner();
+  Runner reader({tuned_folder}, 1, [](const std::string& line) { ADD_FAILURE() << line; });
+  EXPECT_NEAR(measure_quality(reader, valid).metrics.front().second, tuned.after, 1e-6);
+  EXPECT_NEAR(measure_quality(plain, valid).metrics.front().second, tuned.before, 1e-6);
+  RunOptions options;
+  options.rerank = false;
+  EXPECT_NEAR(measure_quality(reader, valid, options).metrics.front().second, tuned.before, 1e-6);
+
+  options.rerank = true;
+  options.search.options.best = 1000;
+  const auto anew = reader.run(valid.samples, options), before = plain.run(valid.samples, options);
+  const std::vector<Sample> asked{without_outputs(valid.samples.front())};
+  for (std::size_t i = 0; i < anew.size(); ++i) {
+    ASSERT_EQ(anew[i].size(), before[i].size());
+    double sum = 0;
+    for (const Result& result : anew[i]) sum += result.score;
+    EXPECT_NEAR(sum, 1, 1e-4);
+    const auto five = std::span(before[i]).first(5);
+    EXPECT_TRUE(std::ranges::any_of(five, [&](const Result& result) { return result.text == anew[i][0].text; }));
+  }
+  const Trace trace = reader.explain(asked).front();  // shows what is answered
+  EXPECT_EQ(trace.output().text.text, anew[0][0].text);
+  EXPECT_NEAR(trace.choices.front().probability, anew[0][0].score, 1e-5);  // batches round otherwise
+}
+
+// Beyond the limit there may be the answer; then it counts as wrong and has no probability.
+TEST_F(ReadingTest, AnAnswerThatWasCutOffIsCountedAndNoError) {
+  TestSet test;
+  test.samples = {sample_of({"the lamp . barn", "XXXXX"}, {"barn"}), sample_of({"the barn", "XXXXX"}, {"barn"})};
+  Runner reader({folder_->path() / "model"}, 1, [](const std::string&) {});
+  RunOptions options;
+  options.limits.longest = 3;
+  const Quality quality = measure_quality(reader, test, options);
+  EXPECT_EQ(quality.unknown_labels, 1);
+  EXPECT_TRUE(std::isfinite(quality.cross_entropy));
+  EXPECT_EQ(reader.bundle().longest, 600);  // of the job's training: what is not limited is cut there
+}
+
 TEST_F(ReadingTest, FaultsOfQuestionsAreSaid) {
   Runner reader = runner();
   const auto message = [&](Sample sample) {
@@ -134,9 +175,18 @@ TEST_F(ReadingTest, FaultsOfQuestionsAreSaid) {
   EXPECT_EQ(message(twice), "[answer] line 1: the choice a is given twice");
   const std::vector<Sample> wrong{sample_of({"a b", "_"}, {"c"})};
   EXPECT_EQ(message_of([&] { reader.score(wrong); }), "the answer c does not occur in the text");
-  const std::vector<Sample> empty{sample_of({"", "_"})};
-  EXPECT_EQ(reader.run(empty)[0][0].text, "");
+  twice.choices = {"a", " "};
+  EXPECT_EQ(message(twice), "[answer] line 1: a choice is empty");
+  std::string warned;
+  Runner warning({folder_->path() / "model"}, 1, [&](const std::string& line) { warned = line; });
+  const std::vector<Sample> empty{sample_of({"", "_"})}, unasked{sample_of({"a b", ""})};
+  EXPECT_EQ(warning.run(empty)[0][0].text, "");
+  EXPECT_EQ(warned, "line 1: its document is empty, and so is its answer");
+  EXPECT_EQ(warning.run(unasked)[0][0].text, "");
+  EXPECT_EQ(warned, "line 2: its question is empty, and so is its answer");
   EXPECT_EQ(message_of([&] { reader.explain(empty); }), "[explain] there is nothing to choose from: document is empty");
+  EXPECT_EQ(message_of([&] { reader.explain(unasked); }),
+            "[explain] there is nothing to choose from: question is empty");
 }
 
 TEST_F(ReadingTest, ATraceHasTheDocumentAndBothDirectionsOfThePairs) {

@@ -10,9 +10,8 @@
 #include "heed/jobs/job_metrics.h"
 #include "heed/jobs/quality.h"
 #include "heed/jobs/sample_evaluation.h"
-#include "heed/jobs/training.h"
+#include "jobs/trained_model_test.h"
 #include "support/messages.h"
-#include "support/temporary_folder.h"
 
 namespace heed::test {
 namespace {
@@ -34,10 +33,10 @@ std::string image_of(const std::string& label, RandomSequence& random) {
   return bytes;
 }
 
-class TestOnlyJobTest : public testing::Test {
+class TestOnlyJobTest : public TrainedModelTest {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
+    make_folder();
     RandomSequence random(RandomKey{7});
     for (const char* part : {"train", "test"}) {
       std::string list;
@@ -49,27 +48,14 @@ class TestOnlyJobTest : public testing::Test {
       }
       write_file(folder_->path() / (part + std::string(".tsv")), list);
     }
-    train_model(plan_training({{"model", "shades", ""},
-                               {"data", file("train.tsv"), ""},
-                               {"valid", file("test.tsv"), ""},
-                               {"output", file("model"), ""},
-                               {"steps", "1200", ""},
-                               {"validate-every", "400u", ""},
-                               {"threads", "1", ""},
-                               {"shards", "2", ""}}),
-                false, [](const std::string&) {});
-  }
-  static void TearDownTestSuite() { delete folder_; }
-
-  static std::string file(const std::string& name) { return (folder_->path() / name).string(); }
-  static Runner runner() {
-    return {{folder_->path() / "model"}, 1, [](const std::string& line) { ADD_FAILURE() << line; }};
+    train({{"model", "shades", ""},
+           {"data", file("train.tsv"), ""},
+           {"valid", file("test.tsv"), ""},
+           {"steps", "1200", ""},
+           {"validate-every", "400u", ""}});
   }
   static TestSet test_set() { return read_test_set(job_named("shading"), {.files = {file("test.tsv")}}); }
-
-  static TemporaryFolder* folder_;
 };
-TemporaryFolder* TestOnlyJobTest::folder_ = nullptr;
 
 TEST_F(TestOnlyJobTest, IsFoundByItself) {
   EXPECT_EQ(job_named("shading").system, "shades");

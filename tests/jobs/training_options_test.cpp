@@ -47,6 +47,22 @@ TEST(TrainingOptions, NoModelNamesAnOptionLikeTheTraining) {
   }
 }
 
+TEST(TrainingOptions, TextsThatAreCutIntoWordsStayAsTheyAreCut) {
+  const test::TemporaryFolder folder;
+  const std::string chinese = (folder.path() / "train").string(), other = (folder.path() / "train.tsv").string();
+  write_file(chinese, "1 ||| 猫 睡觉\n2 ||| XXXXX 睡觉 ||| 猫\n");
+  write_file(other, "cat\tthe cat sleeps .\tthe XXXXX .\n");
+  const auto vocabulary = [](std::vector<GivenOption> options) {
+    options.push_back(flag("model", "aoa"));
+    return plan_training(options).training.vocabulary;
+  };
+  EXPECT_EQ(vocabulary({flag("data", chinese)}), "words");
+  EXPECT_EQ(vocabulary({flag("data", "not-there"), flag("format", "cnn")}), "words");
+  EXPECT_EQ(vocabulary({flag("data", chinese), flag("vocabulary", "tokens")}), "tokens");
+  EXPECT_EQ(vocabulary({flag("data", other)}), "tokens");
+  EXPECT_EQ(vocabulary({flag("data", "not-there")}), "tokens");
+}
+
 TEST(TrainingOptions, LaterOnesWinAndMariansNamesAreUnderstood) {
   TrainingPlan plan =
       plan_training({flag("model", "transformer"), flag("epochs", "3"), flag("width", "64"), flag("after-epochs", "5"),

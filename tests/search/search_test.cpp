@@ -265,9 +265,11 @@ TEST(Search, WhatIsNotAllowedIsNotWritten) {
   const WordTables tables = WordTables::random(8, 7, 5);
   // Even words follow odd ones, and nothing is shorter than three words.
   SearchOptions options;
-  options.allows = [](Index, std::span<const std::int32_t> words, std::int32_t next) {
-    if (next == 2) return words.size() >= 3;
-    return next > 2 && (words.empty() || (words.back() + next) % 2 == 1);
+  options.allows = [](Index, std::span<const std::int32_t> words) {
+    return [words](std::int32_t next) {
+      if (next == 2) return words.size() >= 3;
+      return next > 2 && (words.empty() || (words.back() + next) % 2 == 1);
+    };
   };
   for (const auto& search : {greedy, beam, sample})
     for (const std::vector<Hypothesis>& found : search(tables, options)) {

@@ -266,6 +266,22 @@ TEST_F(ServerJobs, AnswersAreWordsOfTheContextWithTheirPlaces) {
   EXPECT_EQ(error("choices", {"a", "a"}), "400 choices has a twice");
   EXPECT_EQ(error("choices", "a"), "400 choices must be a list of texts, not a text");
 
+  Json looked{{"inputs", {{"document", context}, {"question", "the _ sleeps"}}},
+              {"choices", {"cat", "dog", "old house"}}};
+  const Json trace = post("/explain", looked).json();
+  EXPECT_EQ(trace.at("choices").size(), 3U);
+  EXPECT_EQ(trace.at("axes").back().at("text"), trace.at("choices")[0].at("label"));
+  looked["target"] = "old house";
+  EXPECT_EQ(post("/explain", looked).json().at("axes").back().at("text"), "old house");
+  looked["target"] = "mouse";
+  EXPECT_EQ(post("/explain", looked).status, 422);
+  looked["choices"] = {"cat", "cat"};
+  EXPECT_EQ(post("/explain", looked).error(), "choices has cat twice");
+  looked["choices"] = {"cat", " "};
+  EXPECT_EQ(post("/explain", looked).error(), "choices has an empty text");
+  looked["choices"] = "cat";
+  EXPECT_EQ(post("/explain", looked).status, 400);
+
   const Json infer{{"inputs",
                     {{{"name", "document"}, {"datatype", "BYTES"}, {"shape", {1}}, {"data", {context}}},
                      {{"name", "question"}, {"datatype", "BYTES"}, {"shape", {1}}, {"data", {"the _ sleeps"}}}}}};

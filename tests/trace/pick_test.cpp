@@ -55,6 +55,26 @@ TEST(Picked, HeadsAndLayersAveragedOrTheLargest) {
   EXPECT_EQ(picked(trace, {"decoder.source", "", "1"}).alignment.at({1, 0}), Real{0.625F});
 }
 
+TEST(Picked, BothDirectionsStandOneBelowTheOther) {
+  Trace trace = small_trace();
+  Tensor back(Shape{1, 4, 5}, Real{0});
+  back.data()[2 * 5 + 1] = Real{0.75F};  // the third token of the source looks at the second of the target
+  trace.attentions.push_back({"source.target", 1, "source", "target", back});
+  const Trace both = picked(trace, {.attention = kBothDirections});
+  EXPECT_EQ(both.columns, "source");
+  ASSERT_EQ(both.alignment.shape(), (Shape{10, 4}));
+  EXPECT_EQ(labels_of(both.row_axis())[1], "▁猫 →");
+  EXPECT_EQ(labels_of(both.row_axis())[6], "▁猫 ←");
+  EXPECT_EQ(both.alignment.at({1, 1}), Real{0.5F});  // the mean of two heads
+  EXPECT_EQ(both.alignment.at({6, 2}), Real{0.75F});
+  EXPECT_EQ(both.alignment.at({6, 1}), 0);
+  EXPECT_TRUE(both.log_probabilities.empty());
+  EXPECT_EQ(message_of([] { picked(small_trace(), {.attention = kBothDirections}); }),
+            "[explain] pairs: no two axes of the model demo look at each other");
+  EXPECT_EQ(message_of([&] { picked(trace, {.attention = kBothDirections, .head = "1"}); }),
+            "[explain] pairs: it has both directions, and no layer, head or rollout of its own");
+}
+
 TEST(Picked, AnEncodersAttentionIsBetweenTheSourceAndItself) {
   const Trace self = picked(small_trace(), {"encoder.self", "", ""});
   EXPECT_EQ(self.row_axis().name, "source");

@@ -172,8 +172,8 @@ export class App {
   }
 
   // Asks about these texts, one for each input, and about the files that were given.
-  run(texts: string[]) {
-    this.set({ texts: texts.map((text) => text.trim()), forced: null });
+  run(texts: string[], choices: readonly string[]) {
+    this.set({ texts: texts.map((text) => text.trim()), choices, forced: null });
     if (this.complete()) this.askAll();
   }
 
@@ -182,7 +182,7 @@ export class App {
     const files = this.#state.files.slice();
     files[input] = file;
     this.#set({ files });
-    this.run(texts);
+    this.run(texts, this.#state.settings.choices);
   }
 
   // Whether every input of the model is there.
@@ -216,7 +216,7 @@ export class App {
     const typed = same && settings.texts.join("\n") !== (before.example ?? []).join("\n");
     this.#set({ files: same ? files : [] });
     if (!same) this.compare(false);
-    if (!typed) this.set({ texts: now.example ?? [], forced: null });
+    if (!typed) this.set({ texts: now.example ?? [], choices: [], forced: null });
     this.askAll();
   }
 
@@ -278,6 +278,7 @@ export class App {
     return {
       ...given,
       model: model.name,
+      ...(model.output.kind === "choice" && settings.choices.length > 0 && { choices: settings.choices }),
       ...(normaliser && { normaliser }),
       ...(settings.forced !== null && { target: settings.forced }),
     };
@@ -395,7 +396,7 @@ export class App {
       return { ...firstSide, choice: possibleChoice(trace, choice) };
     });
     this.#set({ picked, answers: traces.map((trace) => ({ ...noAnswer, trace })) });
-    this.set({ texts: [], forced: null, sides });
+    this.set({ texts: [], choices: [], forced: null, sides });
   }
 
   // Another link in the same window.
@@ -403,7 +404,8 @@ export class App {
     const before = this.#state.settings;
     const settings = fromHash(hash);
     this.#set({ settings });
-    const asked = (s: Settings) => JSON.stringify([s.texts, s.forced, s.sides.map((x) => [x.model, x.normaliser])]);
+    const asked = (s: Settings) =>
+      JSON.stringify([s.texts, s.choices, s.forced, s.sides.map((x) => [x.model, x.normaliser])]);
     if (this.#state.server === "ready" && asked(before) !== asked(settings)) this.askAll();
   }
 }

@@ -35,6 +35,7 @@ export interface ExplainRequest {
   model?: string;
   text?: string; // of a job with one text
   inputs?: Record<string, string | { base64: string }>; // of any other
+  choices?: readonly string[]; // that can be answered
   target?: string;
   beam?: number;
   attentions?: boolean | string[]; // all of them, or those of these names

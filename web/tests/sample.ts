@@ -258,7 +258,11 @@ export function selfAttentiveTrace(text = review, label = "positive", heads = 5)
 }
 
 // A word of the text that was chosen, with both directions of what question and text looked at.
-export function readingTrace(text = "linda took the lamp to the barn", question = "the lamp is in the XXXXX") {
+export function readingTrace(
+  text = "linda took the lamp to the barn",
+  question = "the lamp is in the XXXXX",
+  choices = ["barn", "lamp"],
+) {
   const [document, asked] = [side(text.split(" ")), side(question.split(" "))];
   const [n, m] = [asked.tokens.length, document.tokens.length];
   return {
@@ -266,7 +270,7 @@ export function readingTrace(text = "linda took the lamp to the barn", question 
     axes: [
       { name: "document", kind: "document", ...document },
       { name: "question", kind: "text", ...asked },
-      { name: "answer", kind: "choice", ...labelled("barn") },
+      { name: "answer", kind: "choice", ...labelled(choices[0]!) },
     ],
     alignment: weights(1, m, 6, 1),
     alignment_rows: "answer",
@@ -275,10 +279,7 @@ export function readingTrace(text = "linda took the lamp to the barn", question 
       { name: "question.document", layer: 1, rows: "question", columns: "document", weights: [weights(n, m, 0, 1)] },
       { name: "document.question", layer: 1, rows: "document", columns: "question", weights: [weights(m, n, 0, 1)] },
     ],
-    choices: [
-      { label: "barn", probability: 0.7 },
-      { label: "lamp", probability: 0.2 },
-    ],
+    choices: choices.map((label, i) => ({ label, probability: written(0.7 / (1 + 2.5 * i)) })),
   };
 }
 

@@ -124,9 +124,9 @@ class Model:
         its "choices", a list; of images and sounds the name of a file, or an array, of a sound (array, rate). With
         `n_best` each answer is a list, best first. Options are those of the search: search ("beam", "greedy", "sample"),
         beam, length_penalty, coverage_penalty, no_repeat (n-grams of so many words come but once), least_words,
-        most_words, most_bytes, temperature, top_k, nucleus, seed, longest, prefixes. `on_token(sample, token, text,
-        log_probability, weights)` is called as
-        words come, by greedy search. Mistakes are ValueErrors.
+        most_words, most_bytes, temperature, top_k, nucleus, seed, longest, prefixes; rerank=False leaves the answers of
+        a reader that `heed tune` was run on in its own order. `on_token(sample, token, text, log_probability, weights)`
+        is called as words come, by greedy search. Mistakes are ValueErrors.
         """
         samples, one = self._samples(inputs)
         if on_token is not None:
@@ -270,8 +270,8 @@ def train(*, resume=False, force=False, accept_changed_data=False, progress=True
 
 
 _OPTIONS = (
-    "search beam best length_penalty coverage_penalty no_repeat least_words most_words most_bytes temperature top_k "
-    "nucleus seed longest prefixes"
+    "search beam best length_penalty coverage_penalty no_repeat least_words most_words most_bytes rerank temperature "
+    "top_k nucleus seed longest prefixes"
 ).split()
 
 

@@ -10,6 +10,7 @@ export interface Side {
 
 export interface Settings {
   texts: readonly string[]; // one for each input of the model; empty for an image or a sound
+  choices: readonly string[]; // what can be answered; empty: whatever the model chooses from by itself
   forced: string | null; // an output that the model is made to give
   view: View;
   level: "words" | "tokens";
@@ -21,12 +22,21 @@ export const firstSide: Side = { model: "", normaliser: "", choice: theAlignment
 
 export const defaults: Settings = {
   texts: [],
+  choices: [],
   forced: null,
   view: "matrix",
   level: "words",
   keepEnd: false,
   sides: [firstSide],
 };
+
+// Choices as a person types them: one per line, or with | between.
+export function choicesIn(text: string): string[] {
+  return text
+    .split(/[\n|]/)
+    .map((choice) => choice.trim())
+    .filter(Boolean);
+}
 
 function writeSide(to: URLSearchParams, side: Side, mark: string) {
   if (side.model) to.set(`model${mark}`, side.model);
@@ -50,6 +60,7 @@ function readSide(from: URLSearchParams, mark: string): Side {
 export function toHash(settings: Settings): string {
   const to = new URLSearchParams();
   for (const text of settings.texts) to.append("text", text);
+  for (const choice of settings.choices) to.append("choice", choice);
   if (settings.forced !== null) to.set("forced", settings.forced);
   if (settings.view !== defaults.view) to.set("view", settings.view);
   if (settings.level !== defaults.level) to.set("level", settings.level);
@@ -71,6 +82,7 @@ export function fromHash(hash: string): Settings {
   if (from.get("compare") === "1") sides.push(readSide(from, "2"));
   return {
     texts: from.getAll("text"),
+    choices: from.getAll("choice"),
     forced: from.get("forced"),
     view,
     level: from.get("level") === "tokens" ? "tokens" : "words",

@@ -3,6 +3,7 @@ import type { App, GivenFile, State } from "../app";
 import { type InputInfo, isWritten, type ModelInfo } from "../client";
 import { element } from "../dom";
 import { capital } from "../logic/picture";
+import { choicesIn } from "../logic/settings";
 import { clock } from "../logic/sound";
 import { longestRecording, Recording } from "../recorder";
 
@@ -21,17 +22,17 @@ class TextField implements Field {
   readonly #area: HTMLTextAreaElement;
   #shown: string | null = null;
 
-  constructor(id: string, label: string, kind: "text" | "document", submit: () => void) {
+  constructor(id: string, label: string, kind: "text" | "document" | "choices", submit: () => void) {
     this.#area = element("textarea", {
       id,
-      rows: kind === "document" ? 8 : 2,
+      rows: { text: 2, document: 8, choices: 3 }[kind],
       class: kind,
       dir: "auto",
       spellcheck: "false",
       on: {
         keydown: (event) => {
-          // A document has lines of its own.
-          const sends = event.key === "Enter" && (kind === "document" ? event.ctrlKey : !event.shiftKey);
+          // Documents and choices have lines of their own.
+          const sends = event.key === "Enter" && (kind === "text" ? !event.shiftKey : event.ctrlKey);
           if (!sends || event.isComposing) return;
           event.preventDefault();
           submit();
@@ -170,6 +171,7 @@ export class Composer {
   readonly #go = element("button", { type: "submit", class: "primary" });
   readonly #stop: HTMLButtonElement;
   #fields: Field[] = [];
+  #choices: TextField | undefined; // of a model that chooses from what it is given
   #model: ModelInfo | undefined;
 
   constructor(app: App) {
@@ -179,7 +181,7 @@ export class Composer {
       event.preventDefault();
       const missing = this.#fields.find((field) => !field.given);
       if (missing) missing.focus();
-      else app.run(this.#texts());
+      else app.run(this.#texts(), choicesIn(this.#choices?.text ?? ""));
     };
     this.root = element(
       "form",
@@ -197,17 +199,26 @@ export class Composer {
     const model = this.#app.model(0);
     this.root.hidden = state.server === "none" || !model;
     if (!model) return;
-    if (JSON.stringify(model.inputs) !== JSON.stringify(this.#model?.inputs) || model.verb !== this.#model?.verb) {
+    const fields = ({ inputs, verb, output }: ModelInfo) => JSON.stringify([inputs, verb, output.kind]);
+    if (!this.#model || fields(model) !== fields(this.#model)) {
       this.#fields = model.inputs.map((input, i) => this.#make(model, input, i));
+      this.#choices = model.output.kind === "choice" ? this.#makeChoices(model) : undefined;
       this.#inputs.replaceChildren(...this.#fields.map((field) => field.root));
+      if (this.#choices) this.#inputs.append(this.#choices.root);
     }
     this.#model = model;
     this.#fields.forEach((field, i) => {
       // A trace from a file says nothing about the fields.
       if (state.opened.length === 0) field.show(state.settings.texts[i] ?? "", state.files[i]);
     });
+    if (state.opened.length === 0) this.#choices?.show(state.settings.choices.join("\n"));
     this.#go.textContent = capital(model.verb);
     this.#stop.hidden = !state.answers.some((answer) => answer.asking);
+  }
+
+  #makeChoices(model: ModelInfo): TextField {
+    const label = `Choices, one per line (without any: every word of the ${model.inputs[0]!.name})`;
+    return new TextField("choices", label, "choices", () => this.root.requestSubmit());
   }
 
   #make(model: ModelInfo, input: InputInfo, i: number): Field {

@@ -127,6 +127,33 @@ test("two texts stand side by side, and both are in the link", async ({ page, se
   await expect(page.locator(".row-label")).toHaveText(["nobody", "plays"]);
 });
 
+test("a reader is told what it can answer, and both directions of its look are there", async ({ page, server }) => {
+  await page.goto(`${server.url}#model=cloze`);
+  await finished(page);
+  expect(server.requests.at(-1)).not.toHaveProperty("choices");
+  await page.getByLabel(/^Choices, one per line/).fill("barn\ntower | in the lamp");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await expect
+    .poll(() => server.requests.at(-1))
+    .toMatchObject({
+      inputs: { document: "linda took the lamp to the barn", question: "the lamp is in the XXXXX" },
+      choices: ["barn", "tower", "in the lamp"],
+    });
+  const list = page.getByRole("list", { name: "Probability of each label" }).getByRole("listitem");
+  await expect(list).toHaveText([/barn.*70 %/, /tower.*20 %/, /in the lamp.*12 %/]);
+  await expect(page.locator(".highlighted")).toHaveText("linda took the lamp to the barn", { useInnerText: true });
+  await page.getByLabel("Attention", { exact: true }).selectOption("question.document");
+  await expect(page.locator(".row-label")).toHaveText(["the", "lamp", "is", "in", "the", "XXXXX"]);
+  await page.getByLabel("Attention", { exact: true }).selectOption("document.question");
+  await expect(page.locator(".column-label")).toHaveText(["the", "lamp", "is", "in", "the", "XXXXX"]);
+  await accessible(page);
+  await page.reload();
+  await finished(page);
+  await expect(page.getByLabel(/^Choices, one per line/)).toHaveValue("barn\ntower\nin the lamp");
+  await page.getByLabel("Model", { exact: true }).selectOption("pairs");
+  await expect(page.getByLabel(/^Choices/)).toHaveCount(0);
+});
+
 test("another job brings its own fields, example and picture", async ({ page, server }) => {
   await page.goto(server.url);
   await finished(page);

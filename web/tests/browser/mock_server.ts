@@ -11,6 +11,7 @@ import {
   entailmentTrace,
   french,
   hierarchicalTrace,
+  readingTrace,
   review,
   sampleTrace,
   selfAttentiveTrace,
@@ -122,6 +123,18 @@ function models(behaviour: Behaviour) {
     },
     { ...entailment, name: "pairs" },
     { ...entailment, name: "conditional" },
+    {
+      name: "cloze",
+      job: "reading",
+      verb: "answer",
+      inputs: [{ name: "document", kind: "document" }, text("question")],
+      output: { name: "answer", kind: "choice" },
+      attentions: [
+        { name: "question.document", layer: 1, heads: 1, rows: "question", columns: "document" },
+        { name: "document.question", layer: 1, heads: 1, rows: "document", columns: "question" },
+      ],
+      example: ["linda took the lamp to the barn", "the lamp is in the XXXXX"],
+    },
   ];
   return {
     models: [
@@ -160,6 +173,8 @@ function otherTrace(request: Record<string, unknown>) {
       return entailmentTrace(inputs.premise, inputs.hypothesis);
     case "conditional":
       return conditionalTrace(inputs.premise!, inputs.hypothesis!);
+    case "cloze":
+      return readingTrace(inputs.document, inputs.question, request.choices as string[] | undefined);
     default:
       return null;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaults, fromHash, type Settings, toHash } from "../../src/logic/settings";
+import { choicesIn, defaults, fromHash, type Settings, toHash } from "../../src/logic/settings";
 
 describe("the link", () => {
   it("is empty for a page as it opens", () => {
@@ -10,6 +10,7 @@ describe("the link", () => {
   it("brings everything back", () => {
     const settings: Settings = {
       texts: ["a & b = “ç” 日本 👩🏽‍🚀 #%", "", "three"],
+      choices: ["the barn", "a|b & c"],
       forced: "",
       view: "lines",
       level: "tokens",
@@ -20,6 +21,12 @@ describe("the link", () => {
       ],
     };
     expect(fromHash(toHash(settings))).toEqual(settings);
+  });
+
+  it("has choices as they are typed, one per line or with bars between", () => {
+    expect(choicesIn(" the barn \n\ntower | lamp|\r\n")).toEqual(["the barn", "tower", "lamp"]);
+    expect(choicesIn(" \n")).toEqual([]);
+    expect(fromHash("#choice=a&choice=b").choices).toEqual(["a", "b"]);
   });
 
   it.each(["#view=nonsense&head=-7&level=%ZZ", "#head=1e9x", "#=&&&", "#compare=yes"])("survives %s", (hash) => {

@@ -1,4 +1,4 @@
-#include "heed/cli/length_flags.h"
+#include "heed/cli/output_flags.h"
 
 namespace heed::cli {
 
@@ -14,6 +14,12 @@ void add_length_flags(CLI::App& command, RunOptions& options) {
   number("--least-words", options.outputs.least_words, "Fewest words of an output");
   number("--most-words", options.outputs.most_words, "Most words of an output (0: any number)");
   number("--most-bytes", options.outputs.most_bytes, "Most bytes of an output (0: any number)");
+}
+
+void add_rerank_flag(CLI::App& command, RunOptions& options) {
+  command.add_flag_callback(
+      "--no-rerank", [&options] { options.rerank = false; },
+      "Leave a reader's answers in its own order, though heed tune has made it another");
 }
 
 }  // namespace heed::cli
