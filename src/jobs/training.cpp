@@ -8,11 +8,12 @@
 #include "heed/base/file.h"
 #include "heed/base/json-inl.h"
 #include "heed/data/labels.h"
+#include "heed/data/spooled_files.h"
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
 #include "heed/jobs/given_encoder.h"
+#include "heed/jobs/given_model.h"
 #include "heed/jobs/given_vectors.h"
-#include "heed/data/spooled_files.h"
 #include "heed/jobs/kept_sense.h"
 #include "heed/jobs/training_data.h"
 #include "heed/jobs/training_task.h"
@@ -87,6 +88,21 @@ std::vector<std::shared_ptr<const Sense>> learn_senses(const Training& training,
     sense->learn({ready_made_weights(training.encoder), next});
   }
   return senses;
+}
+
+// What turns samples into numbers: that of the model to begin with, or learnt from the training's files.
+Codes codes_of(const Training& training, const System& system, const Config& config, const Say& say) {
+  if (!training.from.empty()) return first_codes(training.from);
+  Codes codes = make_codes(training, say);
+  codes.senses = learn_senses(training, system, config);
+  return codes;
+}
+
+// The weights of a training that has not taken a step, as far as they are not drawn.
+void give_first_weights(Bundle& bundle, const Training& training, const Say& say) {
+  if (!training.from.empty()) return say(give_weights(bundle, training.from));
+  if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
+  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
 }
 
 SchedulePointer make_schedule(const Training& training) {
@@ -293,12 +309,10 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say) {
   const TrainingData data(training);
   choose_shards(training);
   const System& system = system_named(training.model);
-  Codes codes = make_codes(training, say);
-  codes.senses = learn_senses(training, system, *plan.config);
+  Codes codes = codes_of(training, system, *plan.config, say);
   Bundle bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
                               static_cast<std::uint64_t>(training.seed));
-  if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
-  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
+  give_first_weights(bundle, training, say);
   // The data are opened before the folder is made: what is wrong with them costs no older model.
   const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);
@@ -341,6 +355,7 @@ TrainedModel resume_training(const Training& training, const Say& say, ChangedDa
   const SpooledFiles spooled(all_files(training));
   const std::string data = checked_data(folder, training, changed, say);
   Bundle bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+  if (!folder.has_checkpoint()) give_first_weights(bundle, training, say);  // it was killed before it saved any
   const KeptFeatures kept(bundle, training.features, training.output);
   JobTask task(bundle, training);
   kept.end_progress();
