@@ -150,6 +150,7 @@ void add_train(CLI::App& app) {
       "             --valid-target valid.fr --output my-model\n"
       "  heed train --model rnnsearch --job summarisation --data train.tsv --valid valid.tsv --output headlines\n"
       "  heed train --resume --output my-model --epochs 40\n"
+      "  heed train --from my-model --data more.tsv --valid valid.tsv --epochs 5 --output my-model-2\n"
       "  mpirun -n 4 heed train --data pairs.tsv.gz --model transformer --output trained-by-four\n"
       "  heed train --data pairs.tsv.gz --model transformer --width 256 --steps 2000 --output small\n"
       "  heed train --config my.yaml --dump-config > all.json");

@@ -36,21 +36,6 @@ Index length_in_batch(const EncodedInput& input) { return input.length() + (inpu
 // The same as limits count it.
 Index counted_length(const EncodedInput& input) { return input.whole ? 1 : length_in_batch(input); }
 
-void cut(EncodedInput& input, Index longest) {
-  if (input.features) {
-    input.features = input.features.slice(0, 0, longest).copy();
-    return;
-  }
-  input.words.resize(static_cast<std::size_t>(longest));
-  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
-  if (!input.marks.empty()) input.marks.resize(static_cast<std::size_t>(longest));
-  const auto end = static_cast<std::int32_t>(longest);
-  const auto beyond = std::lower_bound(input.ends.begin(), input.ends.end(), end);
-  if (beyond == input.ends.end()) return;
-  input.ends.erase(beyond, input.ends.end());
-  input.ends.push_back(end);
-}
-
 // The samples of a batch, wherever they are.
 using Rows = std::span<const EncodedSample* const>;
 
@@ -185,6 +170,23 @@ SampleBatch batch_of_rows(Rows samples, bool gives_label) {
 
 }  // namespace
 
+bool cut_input(EncodedInput& input, Index longest) {
+  if (input.limited_length() <= longest) return false;
+  if (input.features) {
+    input.features = input.features.slice(0, 0, longest).copy();
+    return true;
+  }
+  input.words.resize(static_cast<std::size_t>(longest));
+  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
+  if (!input.marks.empty()) input.marks.resize(static_cast<std::size_t>(longest));
+  const auto end = static_cast<std::int32_t>(longest);
+  const auto beyond = std::lower_bound(input.ends.begin(), input.ends.end(), end);
+  if (beyond == input.ends.end()) return true;
+  input.ends.erase(beyond, input.ends.end());
+  input.ends.push_back(end);
+  return true;
+}
+
 EncodedInput choices_of(const EncodedSample& sample) {
   if (!sample.choices.ends.empty() || sample.inputs.empty()) return sample.choices;
   const EncodedInput& from = sample.inputs.front();
@@ -315,8 +317,7 @@ class SampleBatches::Reader {
     }
     if (longest_input > options_.longest) {
       report().add(kCut, read.place.text());
-      for (EncodedInput& input : sample.inputs)
-        if (input.limited_length() > options_.longest) cut(input, options_.longest);
+      for (EncodedInput& input : sample.inputs) cut_input(input, options_.longest);
       if (!sample.inputs[0].marks.empty() &&
           choices_of(sample).ends.size() <= static_cast<std::size_t>(sample.output[0]))
         return leave_out(kCutOff);

@@ -48,6 +48,10 @@ struct EncodedSample {
   Index number = 0;
 };
 
+// Leaves the first `longest` words or frames of an input that limits of length are about; of a document, the sentence
+// that goes on beyond them ends there. Whether it was longer.
+bool cut_input(EncodedInput& input, Index longest);
+
 // The choices of a sample, whether they were given or are words of its first input; empty where labels are given.
 EncodedInput choices_of(const EncodedSample& sample);
 // How many of them each sample of a batch has, [batch].

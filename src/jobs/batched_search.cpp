@@ -89,17 +89,6 @@ const std::vector<std::int32_t>& written_words(const EncodedInput& input) {
   return input.copies.empty() ? input.words : input.copies;
 }
 
-bool cut_input(EncodedInput& input, Index longest) {
-  if (input.limited_length() <= longest) return false;
-  if (input.features) input.features = input.features.slice(0, 0, longest).contiguous();
-  if (!input.words.empty()) input.words.resize(static_cast<std::size_t>(longest));
-  if (!input.copies.empty()) input.copies.resize(static_cast<std::size_t>(longest));
-  if (!input.marks.empty()) input.marks.resize(static_cast<std::size_t>(longest));
-  while (!input.ends.empty() && input.ends.back() > longest) input.ends.pop_back();
-  if (!input.ends.empty() && input.ends.back() < longest) input.ends.push_back(static_cast<std::int32_t>(longest));
-  return true;
-}
-
 void for_each_batch(ThreadPool& threads, std::size_t count, const std::function<void(std::size_t)>& job) {
   if (count == 1) return job(0);  // one thread's work: its ops may use the others
   std::atomic<std::size_t> next{0};

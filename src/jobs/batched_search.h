@@ -55,8 +55,6 @@ SampleBatch chosen_batch(std::span<const EncodedSample> samples, std::span<const
 std::size_t batch_length(const EncodedSample& sample);
 // The words of a text as ids of the words that can be written about it.
 const std::vector<std::int32_t>& written_words(const EncodedInput& input);
-// Leaves the first `longest` pieces, frames or regions of an input; whether it was longer.
-bool cut_input(EncodedInput& input, Index longest);
 
 // Calls job(i) for every i below count; each thread takes the next that is free. The caller does all of it while the
 // threads work for somebody else.

@@ -12,6 +12,7 @@
 #include "heed/data/subwords.h"
 #include "heed/data/words.h"
 #include "heed/jobs/given_encoder.h"
+#include "heed/jobs/given_model.h"
 #include "heed/jobs/given_vectors.h"
 #include "heed/jobs/kept_sense.h"
 #include "heed/jobs/training_data.h"
@@ -88,6 +89,21 @@ std::vector<std::shared_ptr<const Sense>> learn_senses(const Training& training,
     sense->learn({ready_made_weights(training.encoder), next});
   }
   return senses;
+}
+
+// What turns samples into numbers: that of the model to begin with, or learnt from the training's files.
+Codes codes_of(const Training& training, const System& system, const Config& config, const Say& say) {
+  if (!training.from.empty()) return first_codes(training.from);
+  Codes codes = make_codes(training, say);
+  codes.senses = learn_senses(training, system, config);
+  return codes;
+}
+
+// The weights of a training that has not taken a step, as far as they are not drawn.
+void give_first_weights(Bundle& bundle, const Training& training, const Say& say) {
+  if (!training.from.empty()) return say(give_weights(bundle, training.from));
+  if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
+  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
 }
 
 SchedulePointer make_schedule(const Training& training) {
@@ -321,12 +337,10 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say_anywher
   };
   ranks->once([&] {
     const System& system = system_named(training.model);
-    Codes codes = make_codes(training, say);
-    codes.senses = learn_senses(training, system, *plan.config);
+    Codes codes = codes_of(training, system, *plan.config, say);
     bundle = make_bundle(training.declared_job(), system, std::move(plan.config), std::move(codes),
                          static_cast<std::uint64_t>(training.seed));
-    if (!training.vectors.empty()) say(give_vectors(*bundle, training.vectors));
-    if (const std::string said = give_encoder(*bundle); !said.empty()) say(said);
+    give_first_weights(*bundle, training, say);
     // The data are opened before the folder is made: what is wrong with them costs no older model.
     open_data();
     say_what_was_found(*task, say);
@@ -392,6 +406,7 @@ TrainedModel resume_training(const Training& given, const Say& say_anywhere, Cha
   std::optional<JobTask> task;
   const auto open = [&] {
     bundle = load_bundle(folder, FolderWeights::fresh, static_cast<std::uint64_t>(training.seed));
+    if (!folder.has_checkpoint()) give_first_weights(*bundle, training, say);  // it was killed before it saved any
     kept.emplace(*bundle, training.features, training.output);
     task.emplace(*bundle, training, ranks);
     kept->end_progress();

@@ -7,6 +7,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/data/sample_files.h"
+#include "heed/jobs/given_model.h"
 
 namespace heed {
 namespace {
@@ -104,6 +105,21 @@ void set_defaults(Training& training, const std::vector<std::pair<std::string, s
     require(set_training_field(training, name, value, of), "[{}] there is no option {} of training", of, name);
 }
 
+// The configuration of the model to begin with. What else was said about it must be true, and what was not is filled
+// in.
+std::unique_ptr<Config> begin_with(const std::string& from, std::string& model, std::string& job, std::string& preset) {
+  FirstModel first = first_model(from);
+  const auto agree = [&from](const char* option, std::string& asked, const std::string& found) {
+    require(asked.empty() || asked == found, "--{}: {} is asked for, but the model of --from {} has {}", option, asked,
+            from, found);
+    asked = found;
+  };
+  agree("job", job, first.job);
+  agree("model", model, first.model);
+  agree("preset", preset, first.preset);
+  return std::move(first.config);
+}
+
 void require_files(const Training::FilesOfOption& given) {
   const std::string& option = given.option;
   for (const std::string& file : given.files) {
@@ -148,6 +164,8 @@ void Training::visit(Fields& field) {
   field("job", job, "what the model is for ('heed models' lists the jobs); the model says it unless several use it");
   field("model", model, "system to train ('heed models' lists them)");
   field("preset", preset, "sizes of the model: small, paper, ...");
+  field("from", from,
+        "folder of a trained model to begin with: its weights, vocabularies, labels and sizes, not its training");
   field("output", output, "model folder to make");
   field("data", data,
         "training samples: a table (TSV, CSV, JSON lines), or one file of lines per column, separated by commas");
@@ -359,12 +377,14 @@ TrainingPlan plan_training(const std::vector<GivenOption>& given) {
       if (flag_name(option.name) == name) text = option.text;
     return text;
   };
-  const std::string model = last("model"), asked = last("job");
+  std::string model = last("model"), asked = last("job"), preset = last("preset");
+  std::unique_ptr<Config> first;
+  if (const std::string from = last("from"); !from.empty()) first = begin_with(from, model, asked, preset);
   const Job& job = job_named(asked.empty() && !model.empty() ? system_named(model).job : asked);
   TrainingPlan plan{Training(job), nullptr};
   Training& training = plan.training;
   if (!model.empty()) training.model = model;
-  if (const std::string preset = last("preset"); !preset.empty()) training.preset = preset;
+  if (!preset.empty()) training.preset = preset;
   const System& system = system_named(training.model);
   std::vector<std::string> fitting;
   for (const System* each : systems_of(job)) fitting.push_back(each->name);
@@ -372,7 +392,7 @@ TrainingPlan plan_training(const std::vector<GivenOption>& given) {
           "--model: {} does not read and give what {} needs; these do: {}", system.name, job.name,
           fmt::join(fitting, ", "));
   require_known("preset", training.preset, system.presets);
-  plan.config = system.config(training.preset);
+  plan.config = first ? std::move(first) : system.config(training.preset);
   set_defaults(training, job.training, job.name);
   set_defaults(training, system.training, system.name);
   if (last("optimiser") == "adadelta" || last("optimizer") == "adadelta")
@@ -421,6 +441,11 @@ void check_training(const Training& t) {
   check_sides(t, "", &Training::Side::files);
   check_sides(t, "valid-", &Training::Side::valid);
   for (const Training::FilesOfOption& each : t.files()) require_files(each);
+  if (!t.from.empty())
+    for (const Training::FilesOfOption& each : t.files())
+      require(each.files.empty() || !(each.option == "vectors" || each.option == "encoder-weights" ||
+                                      each.option.ends_with("-vocabulary")),
+              "--{}: the model of --from brings its own", each.option);
   require_known("digest", t.digest, {"sampled", "full"});
   require_known("wire", t.wire, {"full", "bf16"});
   require(t.rank_timeout >= 0, "--rank-timeout: {} is not a number of seconds", t.rank_timeout);

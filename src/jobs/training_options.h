@@ -15,7 +15,7 @@ namespace heed {
 // How a model is trained. Flags, files of options, training.json and the help are all made from `visit`. What differs
 // from job to job or from system to system is declared there and set by plan_training.
 struct Training {
-  std::string job, model, preset = "small", output;
+  std::string job, model, preset = "small", from, output;
   // Data. Several files are separated by commas.
   std::string data, valid, format, columns, images, alignments, languages, dictionary;
   std::string digest = "sampled";
@@ -91,8 +91,9 @@ struct TrainingPlan {
 };
 
 // The defaults of the given job, model and preset with the given options over them, later ones winning. The job is the
-// one named by --job, or the one that the model was published for. Marian's names for options are understood. An
-// unknown name is an OptionError with the nearest known one.
+// one named by --job, or the one that the model was published for; both are those of the model that --from names, and
+// its own options are the model's defaults then. Marian's names for options are understood. An unknown name is an
+// OptionError with the nearest known one.
 TrainingPlan plan_training(const std::vector<GivenOption>& given);
 // The options of training (not of the model) over those of an older run. An option of the model is an OptionError that
 // says so.

@@ -16,7 +16,7 @@
 
 // A system is a published model: one pair of files with a config struct and a model. It registers itself, and the jobs,
 // the command line, the model folder and the registry-driven tests find it. There are two families of models: a Writer
-// writes words one after another, a Chooser scores labels.
+// writes words one after another, a Chooser scores labels, or what a sample can be answered with.
 
 namespace heed {
 
@@ -132,12 +132,12 @@ class Writer : public Model {
 };
 
 struct Chosen {
-  Var scores;     // [batch, labels]: logits
+  Var scores;     // [batch, labels or choices]: logits
   Var alignment;  // [batch, n, m] between the axes that Chooser::alignment_axes names; empty as above
   Var penalty;    // as above
 };
 
-// Reads one input or several and scores labels.
+// Reads one input or several and scores labels, or the choices that come with each sample (models/reader.h).
 class Chooser : public Model {
  public:
   // Inputs are in the job's order; texts end with the end symbol.

@@ -411,6 +411,22 @@ TEST(SampleBatches, LongInputsAreCutWhereThatIsAsked) {
   EXPECT_EQ(batch.inputs[1].words.at({1, 4}), kEnd);
 }
 
+TEST(CutInput, ASentenceThatGoesOnEndsAtTheCut) {
+  const auto ends_of = [](std::vector<std::int32_t> ends, Index longest) {
+    EncodedInput input{.words = {3, 4, 5, 6, 7, 8, 9}, .ends = std::move(ends)};
+    EXPECT_EQ(cut_input(input, longest), longest < 7);
+    EXPECT_EQ(input.length(), std::min<Index>(longest, 7));
+    return input.ends;
+  };
+  using Ends = std::vector<std::int32_t>;
+  EXPECT_EQ(ends_of({2, 4, 7}, 3), (Ends{2, 3}));
+  EXPECT_EQ(ends_of({2, 4, 7}, 4), (Ends{2, 4}));
+  EXPECT_EQ(ends_of({6, 7}, 3), (Ends{3}));  // the first sentence is longer than the limit
+  EXPECT_EQ(ends_of({7}, 1), (Ends{1}));
+  EXPECT_EQ(ends_of({2, 4, 7}, 7), (Ends{2, 4, 7}));
+  EXPECT_EQ(ends_of({}, 3), Ends{});  // no document
+}
+
 TEST(SampleBatches, CuttingADocumentAndFeaturesKeepsWhatIsInFront) {
   const Corpus corpus;
   BatchOptions options;
