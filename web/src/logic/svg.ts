@@ -247,11 +247,11 @@ export function darkness(weight: number, most: number): number {
 
 const imageSide = 160;
 
-// The image once for each word, bright where the word looked.
-export function imageSvg(picture: Picture, title: string, theme: Theme): string {
+// The image once for each word, bright where the word looked. `aspect` is its height by its width, if not the grid's.
+export function imageSvg(picture: Picture, title: string, theme: Theme, aspect?: number): string {
   const axis = picture.columnAxis as ImageAxis;
   const across = Math.min(5, Math.max(1, picture.rows.length));
-  const [width, height] = [imageSide, Math.round((imageSide * axis.rows) / axis.columns)];
+  const [width, height] = [imageSide, Math.round(imageSide * (aspect ?? axis.rows / axis.columns))];
   const body: string[] = [];
   picture.rows.forEach((label, i) => {
     const looks = row(picture.weights, i);

@@ -109,7 +109,7 @@ class FileField implements Field {
     if (file !== this.#shown && isImage) this.#thumbnail.src = `data:${file!.type};base64,${file!.base64}`;
     this.#shown = file;
     this.#thumbnail.hidden = !isImage;
-    this.#name.textContent = file ? file.name : "Or drop one on the page.";
+    this.#name.textContent = file ? file.name : "Or drop or paste one on the page.";
   }
 }
 
@@ -236,7 +236,7 @@ export class Composer {
     this.#app.give(input, await read(file), this.#texts());
   }
 
-  // Takes a file that was dropped on the page, if an input of the model is of its kind.
+  // Takes a file that was dropped or pasted on the page, if an input of the model is of its kind.
   take(file: File): boolean {
     const kinds = { image: "image", audio: "sound" } as Record<string, string>;
     const kind = kinds[file.type.split("/")[0]!];

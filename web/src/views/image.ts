@@ -16,10 +16,21 @@ class Overlaid {
 
   constructor(name: string) {
     this.root = element("span", { class: name }, this.#image, this.#dark);
+    this.#image.addEventListener("load", () => this.#shape());
+  }
+
+  // Height by width: the image's own, whatever its grid, or the grid's where there is no image.
+  get aspect(): number {
+    const { naturalWidth, naturalHeight } = this.#image;
+    const known = !this.#image.hidden && naturalWidth > 0 && naturalHeight > 0;
+    return known ? naturalHeight / naturalWidth : this.#dark.height / this.#dark.width;
+  }
+
+  #shape() {
+    this.root.style.aspectRatio = String(1 / this.aspect);
   }
 
   show(axis: ImageAxis, looks: Float32Array) {
-    this.root.style.aspectRatio = `${axis.columns} / ${axis.rows}`;
     this.#image.hidden = !axis.preview;
     if (axis.preview && this.#image.src !== axis.preview) this.#image.src = axis.preview;
     const most = looks.reduce((a, b) => Math.max(a, b), 0);
@@ -30,6 +41,7 @@ class Overlaid {
     this.#dark.width = axis.columns;
     this.#dark.height = axis.rows;
     this.#dark.getContext("2d")!.putImageData(pixels, 0, 0);
+    this.#shape();
   }
 }
 
@@ -101,7 +113,7 @@ export class ImageView implements PictureView {
   }
 
   svg(title: string, theme: Theme): string {
-    return imageSvg(this.#picture!, title, theme);
+    return imageSvg(this.#picture!, title, theme, this.#large.aspect);
   }
 
   #pointAt(event: PointerEvent) {

@@ -161,6 +161,7 @@ export class Page {
       element("div", { class: "drop", "aria-hidden": "true" }, "Drop the file to look at it"),
     );
     this.#listenForFiles();
+    this.#listenForPaste();
   }
 
   #tokenForm(): HTMLFormElement {
@@ -196,6 +197,14 @@ export class Page {
       event.preventDefault();
       const { files } = event.dataTransfer!;
       if (files.length !== 1 || !this.#composer.take(files[0]!)) void this.#openFiles(files);
+    });
+  }
+
+  // A picture of the clipboard, such as a screenshot; a text that is pasted goes where it always goes.
+  #listenForPaste() {
+    document.addEventListener("paste", (event) => {
+      const [file, ...others] = event.clipboardData?.files ?? [];
+      if (file && others.length === 0 && this.#composer.take(file)) event.preventDefault();
     });
   }
 

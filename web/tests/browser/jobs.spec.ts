@@ -65,6 +65,36 @@ test("an image that is dropped goes to the model, a trace is opened", async ({ p
   await expect(page.locator(".image-word")).toHaveText(["one", "two"]);
 });
 
+test("an image that is pasted goes to the model", async ({ page, server }) => {
+  await page.goto(`${server.url}#model=captions`);
+  await expect(page.getByLabel("An image to describe")).toBeVisible();
+  await page.evaluate((content) => {
+    const transfer = new DataTransfer();
+    const binary = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+    transfer.items.add(new File([binary], "clip.bmp", { type: "image/bmp" }));
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true }));
+  }, bytes.toString("base64"));
+  await expect(page.locator(".image-word")).toHaveCount(5);
+  await expect(page.getByText("clip.bmp")).toBeVisible();
+});
+
+test("an image keeps its own shape, whatever the grid", async ({ page, server }) => {
+  await page.goto(`${server.url}#model=captions`);
+  const trace = captionTrace("one two");
+  const wide = await page.evaluate(() => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [90, 30];
+    return canvas.toDataURL("image/png");
+  });
+  for (const axis of trace.axes) if ("preview" in axis) axis.preview = wide;
+  await drop(page, "wide.json", JSON.stringify(trace));
+  const shape = async () => {
+    const box = (await page.locator(".overlaid.large").boundingBox())!;
+    return box.width / box.height;
+  };
+  await expect.poll(shape).toBeCloseTo(3, 1);
+});
+
 test("a sound is transcribed, with a matrix in seconds", async ({ page, server }) => {
   await page.goto(`${server.url}#model=speech`);
   const wave = { name: "off.wav", mimeType: "audio/wav", buffer: Buffer.from("RIFF") };
