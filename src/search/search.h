@@ -34,8 +34,8 @@ struct SearchStep {
 // Called in the thread of the search; what it throws ends the search.
 using SearchObserver = std::function<void(const SearchStep&)>;
 
-// Which words, the end among others, may follow those of a source so far: made once for every hypothesis and step, since
-// it is asked about many words. The words stay as long as it is asked. Many threads ask.
+// Which words, the end among others, may follow those of a source so far: made once for every hypothesis and step,
+// since it is asked about many words. The words stay as long as it is asked. Many threads ask.
 using AllowsNext = std::function<bool(std::int32_t next)>;
 using SearchConstraint = std::function<AllowsNext(Index source, std::span<const std::int32_t> words)>;
 
