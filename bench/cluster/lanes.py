@@ -5,10 +5,11 @@ import os
 import shutil
 import socket
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workers import Worker
+from workers import Worker, WorkerError
 
 PEER = Path(__file__).resolve().parents[1] / "peers/torch_cluster.py"
 BATCH_WORDS = 2048  # of one rank in weak scaling, of all in strong
@@ -178,25 +179,22 @@ class TorchLane:
             if network:
                 mine = network.inside(rank, [*mine, "--interface", network.interface(rank)])
             self.workers.append(Worker([str(word) for word in mine], keeping))
-        self.run(WARM_UP)
+        try:
+            self.run(WARM_UP)
+        except LaneError:
+            self.close()
+            raise
 
     def run(self, steps):
-        for worker in self.workers:
-            if worker.ended():
-                raise LaneError(f"a process of PyTorch's ended with code {worker.process.returncode}")
-            print("run", steps, file=worker.process.stdin, flush=True)
-        answers = [json.loads(self.answer(worker)) for worker in self.workers]
+        try:
+            with ThreadPoolExecutor() as pool:  # the ranks wait for each other, so all are asked at once
+                answers = list(pool.map(lambda worker: worker.ask("run", steps, patience=PATIENCE), self.workers))
+        except WorkerError as error:
+            raise LaneError(f"PyTorch: {error}") from None
         self.version = answers[0]["torch"]
         rates = [answer["words"] / answer["seconds"] for answer in answers]
         total = sum(rates) if self.lane.network == "apart" else rates[0]
         return {"words": answers[0]["words"], "seconds": answers[0]["seconds"], "steps": steps, "words_per_second": total}
-
-    @staticmethod
-    def answer(worker):
-        line = worker.process.stdout.readline()
-        if not line:
-            raise LaneError(f"a process of PyTorch's ended with code {worker.process.wait()}")
-        return line
 
     def close(self):
         for worker in self.workers:
