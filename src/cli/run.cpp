@@ -11,6 +11,7 @@
 #include "heed/base/progress.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
+#include "heed/base/white_space.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/length_flags.h"
 #include "heed/cli/run_inputs.h"
@@ -94,8 +95,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The inputs of a line, with tabs between, and behind them the prefix if there is to be one, or given choices.
-Sample sample_of_line(const Job& job, const std::string& line, Index number, std::string* prefix) {
+// The inputs of a line, with tabs between, and behind them the prefix if there is to be one, or given choices. Of an
+// empty text no label can be chosen.
+Sample sample_of_line(const Job& job, const std::string& line, const std::string& place, std::string* prefix) {
   std::vector<std::string> cells{line};
   std::vector<std::string> choices;
   const std::size_t wanted = job.inputs.size() + (prefix != nullptr ? 1 : 0);
@@ -108,13 +110,16 @@ Sample sample_of_line(const Job& job, const std::string& line, Index number, std
     std::vector<std::string> names;
     for (const JobSide& side : job.inputs) names.push_back(side.name);
     if (prefix != nullptr) names.emplace_back("prefix");
-    require(cells.size() == wanted, "line {}: it must have {}, separated by tabs, not {} columns", number,
-            fmt::join(names, " and "), cells.size());
+    require(cells.size() == wanted, "{}: it must have {}, separated by tabs, not {}", place, fmt::join(names, " and "),
+            cells.size() == 1 ? "1 column" : fmt::format("{} columns", cells.size()));
   }
   if (prefix != nullptr) {
     *prefix = std::move(cells.back());
     cells.pop_back();
   }
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    require(!job.gives_label() || !is_text(job.inputs[i].kind) || !is_blank(cells[i]), "{}: the {} is empty", place,
+            job.inputs[i].name);
   Sample sample{.choices = std::move(choices)};
   for (std::size_t i = 0; i < cells.size(); ++i) sample.inputs.push_back(open_value(job.inputs[i].kind, cells[i]));
   return sample;
@@ -236,7 +241,7 @@ void run(RunCommand command, const Job* expected) {
     const Index first = inputs.number();
     std::string line, prefix;
     while (static_cast<Index>(samples.size()) < chunk && (more = inputs.next(line))) {
-      samples.push_back(sample_of_line(job, line, inputs.number(), command.prefix ? &prefix : nullptr));
+      samples.push_back(sample_of_line(job, line, inputs.place(), command.prefix ? &prefix : nullptr));
       if (command.prefix) command.options.prefixes.push_back(prefix);
     }
     const auto results = runner.run(samples, command.options);

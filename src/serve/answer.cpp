@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "heed/base/white_space.h"
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/run_work.h"
@@ -33,8 +34,7 @@ SentSample question_in(const Json& item, const Job& job, const RequestLimits& li
   SentSample sample = std::move(
       sent_samples(job, {{job.inputs[0].name, {{document, false}}}, {job.inputs[1].name, {{question, false}}}}, limits)
           .front());
-  if (document.find_first_not_of(" \t\r\n") == std::string::npos)
-    refuse(422, "context is empty: nothing to answer from");
+  if (is_blank(document)) refuse(422, "context is empty: nothing to answer from");
   const Json* choices = members.find("choices");
   if (choices == nullptr) return sample;
   if (!choices->is_array()) refuse(400, "choices must be a list of texts, not {}", Members::kind(*choices));
@@ -44,7 +44,7 @@ SentSample question_in(const Json& item, const Job& job, const RequestLimits& li
   for (const Json& choice : *choices) {
     given.push_back(text_in("choices", choice));
     check_text("choices", given.back(), limits);
-    if (given.back().find_first_not_of(" \t\r\n") == std::string::npos) refuse(400, "choices has an empty text");
+    if (is_blank(given.back())) refuse(400, "choices has an empty text");
     if (std::count(given.begin(), given.end(), given.back()) > 1)
       refuse(400, "choices has {} twice", shown(given.back()));
     sample.push_back({given.back(), false});

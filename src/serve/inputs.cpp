@@ -4,6 +4,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/base/white_space.h"
 #include "heed/data/blank.h"
 #include "heed/serve/body-inl.h"
 
@@ -19,13 +20,15 @@ std::vector<std::string> names_of(const std::vector<JobSide>& sides) {
   return names;
 }
 
-void check_value(const JobSide& side, const SentInput& input, const SentValue& value, const RequestLimits& limits) {
+void check_value(const Job& job, const JobSide& side, const SentInput& input, const SentValue& value,
+                 const RequestLimits& limits) {
   if (!is_text(side.kind)) {
     if (!value.is_file) refuse(400, "{} is of kind {}: send {{\"base64\": \"...\"}}", side.name, name_of(side.kind));
     return;
   }
   if (value.is_file) refuse(400, "{} must be a text, not bytes", side.name);
   check_text(input.name, value.bytes, limits);
+  if (job.gives_label() && is_blank(value.bytes)) refuse(422, "{} is empty: nothing to choose by", input.name);
   if (!side.blank) return;
   if (const auto fault = fault_of_blank(with_blank(value.bytes))) refuse(400, "{}: {}", side.name, *fault);
 }
@@ -57,7 +60,7 @@ std::vector<SentSample> sent_samples(const Job& job, std::vector<SentInput> inpu
     place = &input;
     if (static_cast<Index>(input.values.size()) > limits.texts)
       refuse(422, "{} has {} values; at most {} are allowed", input.name, input.values.size(), limits.texts);
-    for (const SentValue& value : input.values) check_value(*side, input, value, limits);
+    for (const SentValue& value : input.values) check_value(job, *side, input, value, limits);
   }
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     if (ordered[i] == nullptr) refuse(400, "the input {} is missing", job.inputs[i].name);

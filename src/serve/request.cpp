@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/white_space.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/multipart.h"
 
@@ -71,8 +72,7 @@ ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& 
   if (members.find("target") != nullptr) members.read("target", result.target.emplace());
   if (result.target) check_text("target", *result.target, limits);
   for (const SentInput& input : result.inputs)
-    if (input.values.front().bytes.find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse(422, "{} is empty: nothing to look at", input.name);
+    if (is_blank(input.values.front().bytes)) refuse(422, "{} is empty: nothing to look at", input.name);
   return result;
 }
 
