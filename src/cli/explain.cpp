@@ -69,7 +69,7 @@ std::vector<Sample> read_samples(const ExplainCommand& command, const Job& job) 
   }
   LineReader lines(command.input);
   for (std::string line; lines.next(line);)
-    samples.push_back(sample_of_line(job, line, static_cast<Index>(samples.size()) + 1));
+    samples.push_back(sample_of_line(job, line, fmt::format("line {}", samples.size() + 1)));
   if (command.targets.empty()) return samples;
   const std::vector<std::string> targets = LineReader(command.targets).rest();
   require(samples.size() == targets.size(), "{}: it has {} lines, but {} has {}", command.targets, targets.size(),

@@ -203,7 +203,7 @@ void run(RunCommand command, const Job* expected) {
     const Index first = inputs.number();
     std::string line, prefix;
     while (static_cast<Index>(samples.size()) < chunk && (more = inputs.next(line))) {
-      samples.push_back(sample_of_line(job, line, inputs.number(), command.prefix ? &prefix : nullptr));
+      samples.push_back(sample_of_line(job, line, inputs.place(), command.prefix ? &prefix : nullptr));
       if (command.prefix) command.options.prefixes.push_back(prefix);
     }
     const auto results = runner.run(samples, command.options);

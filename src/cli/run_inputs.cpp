@@ -85,6 +85,10 @@ bool RunInputs::next_word(const std::string& word, std::string& line) {
   return false;
 }
 
+std::string RunInputs::place() const {
+  return reader_ ? fmt::format("{}, line {}", reader_->name(), reader_->number()) : fmt::format("input {}", number_);
+}
+
 bool RunInputs::are_typed_now() const {
   return words_.size() == 1 && words_.front() == "-" && ::isatty(STDIN_FILENO) == 1;
 }

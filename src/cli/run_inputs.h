@@ -17,6 +17,7 @@ class RunInputs {
 
   bool next(std::string& line);
   Index number() const { return number_; }  // of the last one, from 1
+  std::string place() const;                // where it stands: "pairs.txt, line 3"
   bool are_typed_now() const;
   bool are_files() const;
   // Whether outputs need the name of what they are for: images or sounds of a folder or a list.

@@ -7,6 +7,7 @@
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
+#include "heed/base/white_space.h"
 #include "heed/data/blank.h"
 #include "heed/data/text_file.h"
 
@@ -69,6 +70,8 @@ Runner::Runner(Bundles bundles, std::string name, int threads, Warn warn)
 
 Sample Runner::prepared(Sample sample, Index number) const {
   for (std::size_t i = 0; i < std::min(sample.inputs.size(), job().inputs.size()); ++i) {
+    require(!job().gives_label() || !is_text(job().inputs[i].kind) || !is_blank(sample.inputs[i].text),
+            "[{}] line {}: the {} is empty", job().verb, number, job().inputs[i].name);
     if (!job().inputs[i].blank || sample.inputs[i].text.empty()) continue;
     BlankedText question = with_blank(sample.inputs[i].text);
     if (const auto fault = fault_of_blank(question)) fail("[{}] line {}: {}", job().verb, number, *fault);
@@ -91,6 +94,8 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
   const auto readable = [&](const std::string& text) {
     if (valid_utf8(text)) return true;
     require(bad == BadText::counts_as_empty, "[{}] the text is not valid UTF-8 at byte {}", job().verb,
+            valid_utf8_prefix(text));
+    require(!job().gives_label(), "[{}] line {} is not valid UTF-8 at byte {}", job().verb, number,
             valid_utf8_prefix(text));
     warn_(fmt::format("line {} is not valid UTF-8 and counts as empty", number));
     return false;

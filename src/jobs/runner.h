@@ -127,7 +127,8 @@ class Runner {
     std::vector<std::vector<Choice>> choices;  // of each sample, where a label or a choice is given
     std::vector<std::size_t> places;
   };
-  // A question with its blank as models know it; a fault of it or of its choices is an Error.
+  // A question with its blank as models know it; a fault of it or of its choices is an Error, as is an empty text by
+  // which a label is to be chosen.
   Sample prepared(Sample sample, Index number) const;
   enum class BadText { counts_as_empty, is_an_error };
   // Fills in `choices` too.

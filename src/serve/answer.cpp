@@ -1,3 +1,4 @@
+#include "heed/base/white_space.h"
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/run_work.h"
@@ -31,7 +32,7 @@ SentSample question_in(const Json& item, const Job& job, const RequestLimits& li
   SentSample sample = std::move(
       sent_samples(job, {{job.inputs[0].name, {{document, false}}}, {job.inputs[1].name, {{question, false}}}}, limits)
           .front());
-  if (is_white_space(document)) refuse(422, "context is empty: nothing to answer from");
+  if (is_blank(document)) refuse(422, "context is empty: nothing to answer from");
   add_choices(job, texts_in("choices", members), limits, sample);
   return sample;
 }

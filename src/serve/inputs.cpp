@@ -4,6 +4,7 @@
 
 #include "heed/base/spelling.h"
 #include "heed/base/utf8.h"
+#include "heed/base/white_space.h"
 #include "heed/data/blank.h"
 #include "heed/serve/body-inl.h"
 
@@ -19,13 +20,15 @@ std::vector<std::string> names_of(const std::vector<JobSide>& sides) {
   return names;
 }
 
-void check_value(const JobSide& side, const SentInput& input, const SentValue& value, const RequestLimits& limits) {
+void check_value(const Job& job, const JobSide& side, const SentInput& input, const SentValue& value,
+                 const RequestLimits& limits) {
   if (!is_text(side.kind)) {
     if (!value.is_file) refuse(400, "{} is of kind {}: send {{\"base64\": \"...\"}}", side.name, name_of(side.kind));
     return;
   }
   if (value.is_file) refuse(400, "{} must be a text, not bytes", side.name);
   check_text(input.name, value.bytes, limits);
+  if (job.gives_label() && is_blank(value.bytes)) refuse(422, "{} is empty: nothing to choose by", input.name);
   if (!side.blank) return;
   if (const auto fault = fault_of_blank(with_blank(value.bytes))) refuse(400, "{}: {}", side.name, *fault);
 }
@@ -45,8 +48,6 @@ void check_text(const std::string& name, const std::string& text, const RequestL
   if (count > limits.text) refuse(422, "{} has {} characters; at most {} are allowed", name, count, limits.text);
 }
 
-bool is_white_space(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
-
 void add_choices(const Job& job, std::vector<std::string> choices, const RequestLimits& limits, SentSample& sample) {
   if (choices.empty()) return;
   if (!job.gives_choice()) refuse(400, "choices: {} does not choose from what is sent", job.name);
@@ -54,7 +55,7 @@ void add_choices(const Job& job, std::vector<std::string> choices, const Request
     refuse(422, "choices has {} texts; at most {} are allowed", choices.size(), limits.texts);
   for (const std::string& choice : choices) {
     check_text("choices", choice, limits);
-    if (is_white_space(choice)) refuse(400, "choices has an empty text");
+    if (is_blank(choice)) refuse(400, "choices has an empty text");
   }
   if (const auto twice = repeated_choice(choices)) refuse(400, "choices has {} twice", shown(*twice));
   for (std::string& choice : choices) sample.push_back({std::move(choice), false});
@@ -72,7 +73,7 @@ std::vector<SentSample> sent_samples(const Job& job, std::vector<SentInput> inpu
     place = &input;
     if (static_cast<Index>(input.values.size()) > limits.texts)
       refuse(422, "{} has {} values; at most {} are allowed", input.name, input.values.size(), limits.texts);
-    for (const SentValue& value : input.values) check_value(*side, input, value, limits);
+    for (const SentValue& value : input.values) check_value(job, *side, input, value, limits);
   }
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     if (ordered[i] == nullptr) refuse(400, "the input {} is missing", job.inputs[i].name);

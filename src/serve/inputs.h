@@ -36,12 +36,10 @@ using SentSample = std::vector<SentValue>;
 // The input that a client means; "text" stands for the only input of a job if that is a text. Nothing if there is none.
 const JobSide* input_named(const Job& job, const std::string& name);
 // 400 if an input is unknown, missing, there twice, of another kind or of another number of values than the rest; 422
-// if there are too many samples or a text is too long.
+// if there are too many samples, a text is too long, or one is empty by which a label is to be chosen.
 std::vector<SentSample> sent_samples(const Job& job, std::vector<SentInput> inputs, const RequestLimits& limits);
 // 400 if it is no UTF-8, 422 if it is too long; `name` leads the message.
 void check_text(const std::string& name, const std::string& text, const RequestLimits& limits);
-// Whether a text has nothing but white space in it. What that means for the request, every path knows for itself.
-bool is_white_space(const std::string& text);
 // What can be chosen, behind the inputs of a sample. 400 if the job does not choose so, or if one is empty or there
 // twice; 422 if they are too many or one is too long.
 void add_choices(const Job& job, std::vector<std::string> choices, const RequestLimits& limits, SentSample& sample);

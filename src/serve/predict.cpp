@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "heed/base/white_space.h"
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/label_scores-inl.h"
@@ -34,7 +35,7 @@ SentSample sample_in(const Json& item, const RequestLimits& limits) {
   if (sample.size() > 2) refuse(400, "inputs has {} texts together; one or a pair is expected", sample.size());
   for (const SentValue& text : sample) {
     check_text("inputs", text.bytes, limits);
-    if (is_white_space(text.bytes)) refuse(400, "inputs has an empty text");
+    if (is_blank(text.bytes)) refuse(400, "inputs has an empty text");
   }
   return sample;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/white_space.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/multipart.h"
 
@@ -72,7 +73,7 @@ ExplainRequest explain_request(const HttpRequest& request, const RequestLimits& 
   if (result.target) check_text("target", *result.target, limits);
   result.choices = texts_in("choices", members);
   for (const SentInput& input : result.inputs)
-    if (is_white_space(input.values.front().bytes)) refuse(422, "{} is empty: nothing to look at", input.name);
+    if (is_blank(input.values.front().bytes)) refuse(422, "{} is empty: nothing to look at", input.name);
   return result;
 }
 

@@ -1,3 +1,4 @@
+#include "heed/base/white_space.h"
 #include "heed/serve/adapter.h"
 #include "heed/serve/body-inl.h"
 #include "heed/serve/run_work.h"
@@ -28,7 +29,7 @@ std::vector<SentSample> samples_in(const Members& members, const RequestLimits& 
   std::vector<SentSample> samples;
   for (std::string& text : texts) {
     check_text("inputs", text, limits);
-    if (is_white_space(text)) refuse(400, "inputs has an empty text");
+    if (is_blank(text)) refuse(400, "inputs has an empty text");
     samples.push_back({{std::move(text), false}});
   }
   return samples;

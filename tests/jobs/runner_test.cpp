@@ -119,6 +119,24 @@ TEST_F(RunnerTest, WhatIsNoTextCountsAsEmpty) {
             "[translate] 2 inputs, but it reads 1");
 }
 
+TEST_F(RunnerTest, ALabelIsOfATextThatIsThere) {
+  Runner model(std::make_shared<const Bundle>(make_tiny({.system = "rocktaschel", .labels = {"no", "yes"}})), "judge",
+               1, warn());
+  const Sample good = sample_of({"the cat sleeps", "cats"});
+  const auto message = [&](const Sample& bad) {
+    const std::vector<Sample> samples{good, bad};
+    return message_of([&] { model.run(samples); });
+  };
+  EXPECT_NE(model.run(std::vector<Sample>{good}).front().front().text, "");
+  EXPECT_EQ(message(sample_of({"", "cats"})), "[entail] line 3: the premise is empty");
+  EXPECT_EQ(message(sample_of({"cats", " \t"})), "[entail] line 5: the hypothesis is empty");
+  EXPECT_EQ(message(sample_of({"cats", "a\xff"})), "[entail] line 7 is not valid UTF-8 at byte 1");
+  EXPECT_EQ(message_of([&] {
+              model.explain(std::vector<Sample>{sample_of({" ", "cats"})});
+            }),
+            "[entail] line 8: the premise is empty");
+}
+
 TEST_F(RunnerTest, WorkEndsWhenItsWatcherThrows) {
   Runner model = runner("transformer");
   Index steps = 0;

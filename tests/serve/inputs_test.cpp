@@ -56,6 +56,8 @@ TEST(SentSamples, FaultsAreExplained) {
   EXPECT_EQ(refusal(two_texts(), {sent("premise", {"a", "b"}), sent("hypothesis", {"c"})}),
             "400 hypothesis has 1 values, but premise has 2");
   EXPECT_EQ(refusal(one_text(), {sent("source", {"\xff"})}), "400 source is not valid UTF-8");
+  EXPECT_EQ(refusal(two_texts(), {sent("premise", {"a", " "}), sent("hypothesis", {"b", "c"})}),
+            "422 premise is empty: nothing to choose by");
   EXPECT_EQ(refusal(one_text(), {sent("source", {"äöü"})}, {.text = 2}),
             "422 source has 3 characters; at most 2 are allowed");
   EXPECT_EQ(refusal(one_text(), {sent("source", {"a", "b"})}, {.texts = 1}),
