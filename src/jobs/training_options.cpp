@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <sstream>
 
 #include "heed/base/spelling.h"
@@ -11,10 +10,6 @@
 
 namespace heed {
 namespace {
-
-const std::vector<std::string> kSchedules{"constant", "inverse-root", "plateau"};
-const std::vector<std::string> kVocabularies{"unigram", "bpe", "words", "tokens", "letters"};
-const std::vector<std::string> kLosses{"cross-entropy", "perplexity"};  // of every job
 
 // Defaults where a dictionary turns texts into phonemes.
 const std::vector<std::pair<std::string, std::string>> kOfPhonemes{{"vocabulary", "words"},
@@ -30,11 +25,6 @@ struct AllSidesName {
 constexpr AllSidesName kAllSidesNames[] = {
     {"train-sets", "", ""}, {"valid-sets", "valid-", ""}, {"vocabs", "", "-vocabulary"}};
 
-void require_known(const std::string& option, const std::string& value, const std::vector<std::string>& known) {
-  require(std::find(known.begin(), known.end(), value) != known.end(), "--{}: {} is not known{}", option, value,
-          did_you_mean(value, known));
-}
-
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> words;
@@ -45,12 +35,6 @@ std::vector<std::string> words_of(const std::string& text) {
 std::string side_names(const Job& job) {
   std::vector<std::string> names;
   for (const JobSide* side : job.sides()) names.push_back(side->name);
-  return fmt::format("{}", fmt::join(names, " and "));
-}
-
-std::string flag_list(const Training& training, const char* before) {
-  std::vector<std::string> names;
-  for (const Training::Side& side : training.sides) names.push_back(fmt::format("--{}{}", before, side.side->name));
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
@@ -118,33 +102,6 @@ std::unique_ptr<Config> begin_with(const std::string& from, std::string& model, 
   agree("model", model, first.model);
   agree("preset", preset, first.preset);
   return std::move(first.config);
-}
-
-void require_files(const Training::FilesOfOption& given) {
-  const std::string& option = given.option;
-  for (const std::string& file : given.files) {
-    if (file == "-") continue;
-    std::error_code ignored;
-    // What follows a # says which part of a file is meant (data/caption_files.cpp).
-    require(std::filesystem::exists(file, ignored) || std::filesystem::exists(file.substr(0, file.rfind('#')), ignored),
-            "--{}: there is no file {}", option, file);
-    const bool samples = option == "data" || option == "valid";  // some formats of them are folders
-    require(samples || !std::filesystem::is_directory(file, ignored), "--{}: {} is a directory, not a file", option,
-            file);
-  }
-}
-
-// Files of lines, one for each side: all of them or none, and as many of each.
-void check_sides(const Training& training, const char* before, std::string Training::Side::*files) {
-  const Training::Side& first = training.sides.front();
-  for (const Training::Side& side : training.sides) {
-    const bool one = (first.*files).empty();
-    require((side.*files).empty() == one, "--{}{}: it is missing; {} belong together", before,
-            (one ? first : side).side->name, flag_list(training, before));
-    require(parse_list(side.*files).size() == parse_list(first.*files).size(),
-            "--{}{}: {} files for {} files of --{}{}", before, side.side->name, parse_list(side.*files).size(),
-            parse_list(first.*files).size(), before, first.side->name);
-  }
 }
 
 }  // namespace
@@ -391,7 +348,7 @@ TrainingPlan plan_training(const std::vector<GivenOption>& given) {
   require(std::find(fitting.begin(), fitting.end(), system.name) != fitting.end(),
           "--model: {} does not read and give what {} needs; these do: {}", system.name, job.name,
           fmt::join(fitting, ", "));
-  require_known("preset", training.preset, system.presets);
+  require_known_value("preset", training.preset, system.presets);
   plan.config = first ? std::move(first) : system.config(training.preset);
   set_defaults(training, job.training, job.name);
   set_defaults(training, system.training, system.name);
@@ -426,61 +383,6 @@ void change_training(Training& training, const std::vector<GivenOption>& given) 
   require(training.model == model && training.preset == preset && training.job == job,
           "--resume: the model is {} with preset {} for {}, which cannot change; train into another folder", model,
           preset, job);
-}
-
-void check_training(const Training& t) {
-  const Job& job = t.declared_job();
-  require(!t.output.empty(), "--output: say where the model goes");
-  const Training::Side& first = t.sides.front();
-  const bool lines = std::any_of(t.sides.begin(), t.sides.end(), [](const auto& side) { return !side.files.empty(); });
-  const bool valid_lines =
-      std::any_of(t.sides.begin(), t.sides.end(), [](const auto& side) { return !side.valid.empty(); });
-  require(t.data.empty() || !lines, "--data: it takes the place of {}", flag_list(t, ""));
-  require(!t.data.empty() || lines, "--{}: say what to train on (or give --data)", first.side->name);
-  require(t.valid.empty() || !valid_lines, "--valid: it takes the place of {}", flag_list(t, "valid-"));
-  check_sides(t, "", &Training::Side::files);
-  check_sides(t, "valid-", &Training::Side::valid);
-  for (const Training::FilesOfOption& each : t.files()) require_files(each);
-  if (!t.from.empty())
-    for (const Training::FilesOfOption& each : t.files())
-      require(each.files.empty() || !(each.option == "vectors" || each.option == "encoder-weights" ||
-                                      each.option.ends_with("-vocabulary")),
-              "--{}: the model of --from brings its own", each.option);
-  require_known("digest", t.digest, {"sampled", "full"});
-  require_known("wire", t.wire, {"full", "bf16"});
-  require(t.rank_timeout >= 0, "--rank-timeout: {} is not a number of seconds", t.rank_timeout);
-  require_known("vectors-words", t.vectors_words, {"seen", "all"});
-  require(t.vectors.empty() || t.vocabulary == "words" || t.vocabulary == "tokens",
-          "--vectors: they are of words, but the vocabulary is of subwords; choose --vocabulary tokens (or words)");
-  require(t.dictionary.empty() || t.vocabulary == "words",
-          "--dictionary: phonemes have blanks between them, so the vocabulary is words, not {}", t.vocabulary);
-  std::vector<std::string> vocabularies;
-  for (const Training::Side& side : t.sides) {
-    if (is_text(side.side->kind)) vocabularies.push_back(side.vocabulary);
-  }
-  for (const std::string& vocabulary : vocabularies)
-    require(!t.joint_vocabulary || vocabulary == vocabularies.front(),
-            "--joint-vocabulary: the vocabularies {} and {} are two", vocabularies.front(), vocabulary);
-  require(t.label_smoothing == 0 || !job.gives_choice(), "--label-smoothing: choices differ from sample to sample");
-  require(t.alignments.empty() || !job.chooses(), "--alignments: a label has no words to align");
-  require(t.alignments.empty() || !t.cut_texts, "--cut-texts: a text that is cut has no words for its alignments");
-  require_known("schedule", t.schedule, kSchedules);
-  require_known("vocabulary", t.vocabulary, kVocabularies);
-  require(!t.metric_names().empty(), "--metrics: at least one is needed");
-  std::vector<std::string> metrics = kLosses;
-  for (const Metric& metric : job.metrics) metrics.push_back(metric.name);
-  for (const std::string& metric : t.metric_names()) require_known("metrics", metric, metrics);
-  require(t.batch_words > 0 || t.batch_samples > 0,
-          "--batch-words: a batch needs a limit, here or in --batch-sentences");
-  require(t.label_smoothing >= 0 && t.label_smoothing < 1, "--label-smoothing: it must be in [0, 1), not {}",
-          t.label_smoothing);
-  require(t.seed >= 0 && t.threads >= 0 && t.shards >= 0 && t.patience >= 0 && t.epochs >= 0 && t.steps >= 0,
-          "--seed, --threads, --shards, --patience, --epochs and --steps cannot be negative");
-  require(t.beam >= 1, "--beam: it must be at least 1, not {}", t.beam);
-  require(t.epochs > 0 || t.steps > 0 || t.minutes > 0 || (t.validates() && t.patience > 0),
-          "--epochs: nothing ends this training; set a limit, or validation samples and --patience");
-  parse_every(t.validate_every, "--validate-every");
-  parse_every(t.save_every, "--save-every");
 }
 
 Every parse_every(const std::string& text, const std::string& who) {

@@ -105,6 +105,8 @@ const std::vector<std::pair<std::string, std::string>>& other_names();
 // Options of every job, each once, for the help.
 std::vector<FieldDescription> describe_training();
 
+// An Error names the option and the nearest value that is known, unless this one is.
+void require_known_value(const std::string& option, const std::string& value, const std::vector<std::string>& known);
 // Contradictions, and files that are not there: an Error before anything is begun.
 void check_training(const Training& training);
 
