@@ -20,6 +20,7 @@ import venv
 from pathlib import Path
 
 from attention_cases import ATTENTION
+from captioning_cases import CAPTIONING
 from cases import ENGINE, Bar
 from choosing_cases import CHOOSING
 from figure import draw
@@ -31,7 +32,7 @@ from workers import Worker, WorkerError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
-SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING)}
+SECTIONS = {section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, CAPTIONING)}
 
 
 def start_time(heed_bench, python, turns, clock):

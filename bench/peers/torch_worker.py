@@ -7,6 +7,7 @@ too.
 import torch
 
 import torch_attention
+import torch_captioning
 import torch_choosing
 import torch_engine
 import torch_translation
@@ -28,4 +29,5 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    TorchWorker(torch_engine.CASES, {**torch_attention.FAMILIES, **torch_translation.FAMILIES, **torch_choosing.FAMILIES}).serve()
+    parts = (torch_attention, torch_translation, torch_choosing, torch_captioning)
+    TorchWorker(torch_engine.CASES, {name: family for part in parts for name, family in part.FAMILIES.items()}).serve()
