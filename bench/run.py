@@ -20,6 +20,7 @@ import venv
 from pathlib import Path
 
 from attention_cases import ATTENTION
+from captioning_cases import CAPTIONING
 from cases import ENGINE, Bar
 from choosing_cases import CHOOSING
 from cluster.scaling import CASES as CLUSTER_CASES
@@ -37,7 +38,8 @@ from workers import Worker, WorkerError
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
 SECTIONS = {
-    section.name: section for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, RECOGNITION, SUMMARISING)
+    section.name: section
+    for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, CAPTIONING, RECOGNITION, SUMMARISING)
 }
 
 

@@ -7,6 +7,7 @@ too.
 import torch
 
 import torch_attention
+import torch_captioning
 import torch_choosing
 import torch_engine
 import torch_listener
@@ -30,5 +31,12 @@ class TorchWorker(Worker):
 
 
 if __name__ == "__main__":
-    PEERS = (torch_attention, torch_translation, torch_choosing, torch_listener, torch_summarising)
+    PEERS = (
+        torch_attention,
+        torch_translation,
+        torch_choosing,
+        torch_captioning,
+        torch_listener,
+        torch_summarising,
+    )
     TorchWorker(torch_engine.CASES, {name: made for peer in PEERS for name, made in peer.FAMILIES.items()}).serve()

@@ -79,7 +79,8 @@ struct Query {
   const Past* past = nullptr;
   Mask visible;  // what may be seen of what the window shows, broadcastable to [batch, heads, n, m]; empty: all
   bool training = false;
-  RandomKey key;  // for normalisers that sample
+  RandomKey key;        // for normalisers that sample
+  RandomKey batch_key;  // the same at all steps of a batch, for what is decided once
   // The weights will be asked for and come with the call: a fused step keeps them; anything longer or with a gradient
   // is composed, which has them, instead of fused and then composed a second time.
   bool weights = false;

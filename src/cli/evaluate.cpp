@@ -22,7 +22,7 @@ namespace {
 struct EvaluateOptions {
   TextEvaluationOptions texts;
   SampleFlags samples;
-  std::string figure, tokens = "13a", smoothing = "exp", confusion, results, eraser, rationales;
+  std::string figure, tokens = "13a", smoothing = "exp", confusion, results, features, eraser, rationales;
   bool json = false, count_unknown = false, trust = false;
   Index trusted = 200;
 };
@@ -47,6 +47,7 @@ void evaluate_data(const EvaluateOptions& options) {
                         .significance = texts.significance,
                         .results = !options.results.empty(),
                         .annotations = options.eraser,
+                        .features = options.features,
                         .trust = options.trust ? std::optional(options.trusted) : std::nullopt,
                         .run = texts.run,
                         .threads = texts.threads},
@@ -169,6 +170,8 @@ void add_evaluate(CLI::App& app) {
       "JSON)");
   command->add_option("--confusion", options->confusion,
                       "Draw which labels of --data are taken for which into this file (.svg or .png)");
+  command->add_option("--features", options->features,
+                      "File that keeps the features of pictures for other evaluations and trainings too");
   command->add_option("--eraser", options->eraser,
                       "ERASER's annotations to run --model on instead of --data, with docs.jsonl or docs beside them: "
                       "compares what the model looks at with what people say");

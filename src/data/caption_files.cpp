@@ -60,6 +60,7 @@ class GatheredRecords final : public SampleRecords {
     std::string path;
     std::vector<std::string> captions;
     std::string fault = {};
+    Index line = 0;  // where it stands in the file; 0: only its number is known
   };
   using Read = std::function<std::vector<Image>(const PartOfFile&)>;
 
@@ -83,7 +84,7 @@ class GatheredRecords final : public SampleRecords {
     }
     Image& image = images_[at_++];
     record.set = set_ - 1;
-    record.place = {files_[set_ - 1].file, static_cast<Index>(at_)};
+    record.place = {files_[set_ - 1].file, image.line > 0 ? image.line : static_cast<Index>(at_)};
     record.detail = " (" + image.path + ")";
     record.fault = std::move(image.fault);
     record.cells.resize(columns_.count);
@@ -207,7 +208,8 @@ std::vector<Image> read_lines(const PartOfFile& wanted) {
     if (header || line.empty()) continue;
     const std::string image = without_number(cells[0]);
     if (!listed.empty() && !listed.contains(image)) continue;
-    if (images.empty() || images.back().path != image || !images.back().fault.empty()) images.push_back({image, {}});
+    if (images.empty() || images.back().path != image || !images.back().fault.empty())
+      images.push_back({.path = image, .captions = {}, .line = lines.number()});
     if (cells.size() == 2 && !cells[1].empty()) {
       images.back().captions.emplace_back(cells[1]);
     } else {

@@ -233,7 +233,6 @@ class SampleBatches::Reader {
     for (Index i = 0; i < std::min(count, kEncodedTogether) && numbers < kNumbersTogether; ++i) {
       Read next;
       if (!samples_.next(next.sample)) break;
-      if (options_.on_sample) options_.on_sample(next.sample);
       for (const Value& input : next.sample.inputs)
         numbers += input.numbers ? input.numbers.size() : input.bytes ? static_cast<Index>(input.bytes->size()) : 0;
       next.place = samples_.place();
@@ -244,6 +243,7 @@ class SampleBatches::Reader {
     }
     std::vector<EncodedSample> found = encoded(read);
     for (std::size_t i = 0; i < read.size(); ++i) {
+      if (options_.on_sample && read[i].unreadable.empty()) options_.on_sample(read[i].sample);
       if (!fits(found[i], read[i])) continue;
       std::vector<std::vector<std::int32_t>> others = std::exchange(found[i].other_outputs, {});
       result.push_back(found[i]);

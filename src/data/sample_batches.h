@@ -89,7 +89,8 @@ struct BatchOptions {
   // Called by many threads; an Error that it throws ends the reading, unless it is an UnreadableInput. `links` and
   // `number` are set afterwards.
   std::function<EncodedSample(const Sample&)> encode;
-  // Told of every sample as it is read, in order; those that no batch takes are among them. Empty: nobody asks.
+  // Told of every sample that encode could read, in order; those that no batch takes for their length are among them.
+  // Empty: nobody asks.
   std::function<void(const Sample&)> on_sample;
   // For links: which word each piece of the first input and of the output belongs to.
   std::function<std::vector<std::vector<Index>>(const EncodedSample&)> words_of;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heed/base/base64.h"
 #include "heed/base/error.h"
+#include "heed/data/sample.h"
 #include "heed/explain/svg.h"
 #include "heed/explain/svg_parts.h"
 
@@ -13,6 +15,21 @@ constexpr Index kPanelsAcross = 6;
 constexpr double kWordHeight = 22, kNoteHeight = 20;
 constexpr double kDarkest = 0.85;              // the picture shows through everywhere
 constexpr const char* kNoPicture = "#E69F00";  // where there is no picture to show
+
+// Height by width: the picture's own, whatever its grid. The grid's where there is no picture, or none that can be read
+// (a trace may come from anywhere).
+double aspect_of(const RegionsPicture& picture) {
+  const double grid = static_cast<double>(picture.grid_rows) / static_cast<double>(picture.grid_columns);
+  if (!is_preview(picture.preview)) return grid;
+  const std::optional<std::string> bytes = from_base64(picture.preview.substr(picture.preview.find(',') + 1));
+  if (!bytes) return grid;
+  try {
+    const Tensor pixels = decode_value(Kind::image, *bytes, "preview").numbers;
+    return static_cast<double>(pixels.size(0)) / static_cast<double>(pixels.size(1));
+  } catch (const Error&) {
+    return grid;
+  }
+}
 
 // The regions of one panel at (x, y), each the darker the less of the largest weight it has, so that what the word
 // looked at stays as it is. Shades run into each other as in Xu et al. 2015's figures, which smooth by a Gaussian;
@@ -57,8 +74,7 @@ std::string draw_regions_svg(const RegionsPicture& picture) {
   require((picture.weights.shape() == Shape{n, regions}), "[svg] weights {} do not fit {} words and {} × {} regions",
           picture.weights.shape(), n, picture.grid_rows, picture.grid_columns);
   const Tensor weights = picture.weights.contiguous();
-  const double aspect = static_cast<double>(picture.grid_rows) / static_cast<double>(picture.grid_columns);
-  const double height = std::round(std::clamp(kPanel * aspect, kLowest, kHighest));
+  const double height = std::round(std::clamp(kPanel * aspect_of(picture), kLowest, kHighest));
   const Index across = std::min(n, kPanelsAcross), down = (n + across - 1) / across;
   const double step = kPanel + kSvgMargin, line = kWordHeight + height + kSvgMargin;
   const double top = kSvgMargin + (picture.title.empty() ? 0 : kSvgTitleHeight);

@@ -1,5 +1,7 @@
 #include "heed/jobs/sample_evaluation.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -7,17 +9,29 @@
 #include "heed/base/error.h"
 #include "heed/explain/confusion_svg.h"
 #include "heed/jobs/job_metrics.h"
+#include "heed/jobs/kept_sense.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kMostWarnings = 5;  // of one kind of work; a test set may have thousands of long texts
 
+// With features that are computed once, however often its samples are read. A file that nobody named has no name: it
+// goes when this process does, however that ends.
+std::shared_ptr<const Bundle> keeping_features(const std::string& folder, const std::string& features) {
+  Bundle bundle = load_bundle(ModelFolder(folder), FolderWeights::trained);
+  const std::string nameless =
+      (std::filesystem::temp_directory_path() / fmt::format("heed-evaluate-{}", ::getpid())).string();
+  KeptFeatures(bundle, features, nameless).remove();
+  return std::make_shared<const Bundle>(std::move(bundle));
+}
+
 EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptions& options, const Runner::Warn& warn) {
   Index warned = 0;
-  Runner runner({folder}, options.threads, [&](const std::string& line) {
-    if (warned++ < kMostWarnings) warn(line);
-  });
+  Runner runner(keeping_features(folder, options.features), name_of_folder(folder), options.threads,
+                [&](const std::string& line) {
+                  if (warned++ < kMostWarnings) warn(line);
+                });
   const Job& job = runner.job();
   require(!options.confusion || job.gives_label(), "[evaluate] --confusion is about labels; {} gives {} ({})", folder,
           job.output.name, name_of(job.output.kind));

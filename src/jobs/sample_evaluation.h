@@ -23,6 +23,7 @@ struct SampleEvaluationOptions {
   bool significance = false;        // each model is tested against the first
   bool results = false;             // the outputs of the only model are wanted as Job::results writes them
   std::string annotations = {};     // ERASER's, which the samples are: what decides is compared with what people say
+  std::string features = {};        // file that keeps features of images and sounds for other evaluations too
   std::optional<Index> trust = {};  // of so many samples (0: all) it is measured whether the weights are the reason
   RunOptions run = {};
   int threads = 0;

@@ -14,6 +14,7 @@
 namespace heed {
 namespace {
 
+constexpr const char* kBaseline = "baseline";
 constexpr Index kValidationWords = 2048;  // in a batch, at least; no text is left out for its length
 
 BatchOptions data_options(const Bundle& bundle) {
@@ -116,6 +117,8 @@ JobTask::JobTask(const Bundle& bundle, const Training& training, std::shared_ptr
 
 TrainingTask::Batch JobTask::next() {
   const Index epoch = batches_.position().epoch;
+  baseline_ = moved_baseline();
+  rewards_.clear();
   const Index own = training_.shards / ranks_->size(), from = ranks_->rank() * own;
   batch_ = ranks_->alone() ? batches_.next() : batches_.next({from, from + own, training_.shards});
   return {epoch, batch_.words};
@@ -125,13 +128,18 @@ Var JobTask::loss(Index shard, Index shards, Random& random) const {
   const Index begin = batch_.samples * shard / shards - batch_.first;
   const Index end = batch_.samples * (shard + 1) / shards - batch_.first;
   if (begin == end) return {};
-  return bundle_.writer ? writer_loss(begin, end, random) : chooser_loss(begin, end, random);
+  return bundle_.writer ? writer_loss(shard, begin, end, random) : chooser_loss(begin, end, random);
 }
 
-Var JobTask::writer_loss(Index begin, Index end, Random& random) const {
+Var JobTask::writer_loss(Index shard, Index begin, Index end, Random& random) const {
   const bool guided = static_cast<bool>(batch_.alignment);
   const Source source = rows_of(batch_.inputs.front(), begin, end), previous = rows_of(batch_.previous, begin, end);
-  const TeacherForced forced = bundle_.writer->forward(source, previous, {.random = &random, .alignment = guided});
+  const TeacherForced forced =
+      bundle_.writer->forward(source, previous, {.random = &random, .alignment = guided, .baseline = baseline_});
+  if (forced.reward.words > 0) {
+    const std::lock_guard lock(mutex_);
+    rewards_[shard] = forced.reward;
+  }
   const Ids expected = batch_.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
   Var loss = forced.words.cross_entropy(expected, {.label_smoothing = training_.label_smoothing, .average = false});
   if (forced.penalty) loss = loss + forced.penalty;
@@ -155,12 +163,33 @@ Var JobTask::chooser_loss(Index begin, Index end, Random& random) const {
   return chosen.penalty ? loss + chosen.penalty : loss;
 }
 
+std::optional<double> JobTask::moved_baseline() const {
+  constexpr double kKept = 0.9;
+  // In the order of the shards of all ranks.
+  std::vector<Reward> own(static_cast<std::size_t>(training_.shards / ranks_->size()));
+  for (const auto& [shard, reward] : rewards_) own[static_cast<std::size_t>(shard) % own.size()] = reward;
+  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(own)));
+  std::vector<Reward> rewards(gathered.size() / sizeof(Reward));
+  std::memcpy(rewards.data(), gathered.data(), gathered.size());
+  Reward all;
+  for (const Reward& reward : rewards) all.total += reward.total, all.words += reward.words;
+  if (all.words == 0) return baseline_;
+  const double mean = all.total / static_cast<double>(all.words);
+  return baseline_ ? kKept * *baseline_ + (1 - kKept) * mean : mean;
+}
+
 TrainingState JobTask::position() const {
   const SampleBatches::Position at = batches_.position();
-  return {{}, {{"epoch", static_cast<double>(at.epoch)}, {"batch", static_cast<double>(at.batch)}}};
+  TrainingState state{{}, {{"epoch", static_cast<double>(at.epoch)}, {"batch", static_cast<double>(at.batch)}}};
+  if (const std::optional<double> baseline = moved_baseline()) state.numbers.push_back({kBaseline, *baseline});
+  return state;
 }
 
 void JobTask::seek(const TrainingState& position) {
+  rewards_.clear();
+  const auto baseline = std::find_if(position.numbers.begin(), position.numbers.end(),
+                                     [](const NamedNumber& number) { return number.name == kBaseline; });
+  baseline_ = baseline == position.numbers.end() ? std::optional<double>() : baseline->number;
   batches_.seek(
       {static_cast<Index>(position.number("epoch", "data")), static_cast<Index>(position.number("batch", "data"))});
 }

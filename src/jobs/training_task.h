@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "heed/base/thread_pool.h"
 #include "heed/data/sample_batches.h"
 #include "heed/jobs/bundle.h"
@@ -29,8 +32,11 @@ class JobTask final : public TrainingTask {
   std::vector<std::string> example() const;
 
  private:
-  Var writer_loss(Index begin, Index end, Random& random) const;
+  Var writer_loss(Index shard, Index begin, Index end, Random& random) const;
   Var chooser_loss(Index begin, Index end, Random& random) const;
+  // Of the batch that follows this one: b ← 0.9 b + 0.1 log p of a word (Xu et al. 2015), from the first batch's mean
+  // on; nothing where no positions were sampled yet.
+  std::optional<double> moved_baseline() const;
   double cross_entropy_of_validation();
   std::vector<std::string> outputs_of_validation();
   std::vector<std::string> outputs_of(std::span<const Sample* const> samples);
@@ -40,6 +46,9 @@ class JobTask final : public TrainingTask {
   std::shared_ptr<Ranks> ranks_;
   SampleBatches batches_;
   SampleBatch batch_;
+  std::optional<double> baseline_;
+  mutable std::mutex mutex_;                 // guards what follows
+  mutable std::map<Index, Reward> rewards_;  // of the batch, by shard
   std::vector<SampleBatch> validation_;
   SampleReport validation_report_;
   std::vector<Sample> validation_samples_;  // all of them, for the metrics that look at outputs

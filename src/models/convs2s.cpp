@@ -199,7 +199,7 @@ TeacherForced ConvS2S::forward(const Source& source, const Source& previous, con
   const Var alignment = wanted ? mean_of(attended) : Var();
   if (options.words) result.words = predicted(x, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
-  if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.words, previous);
+  if (options.random) add_attention_penalty(config_.losses, {{alignment}, {}, 0}, previous, options, result);
   return result;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/attention/losses.h"
 #include "heed/autograd/ops/embedding.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
@@ -33,19 +32,31 @@ Ids following(const Source& previous) {
   return next;
 }
 
-// log p(y | s) of each sentence less the mean of the others', for every step of it: [batch, n].
-Tensor advantages(const WordScores& scores, const Source& previous) {
+// log p(y | s) of each sentence: [batch].
+Tensor rewards_of(const WordScores& scores, const Source& previous) {
   const NoGradient off;
-  const Index batch = previous.batch(), n = previous.longest();
   const Var words = pick(log_softmax(scores.logits()), following(previous)) * Var(real_places(previous));
-  const Tensor rewards = sum(words, 1).value().contiguous();
-  double total = 0;
-  for (const Real reward : rewards.values()) total += static_cast<double>(reward);
+  return sum(words, 1).value().contiguous();
+}
+
+Reward summed(const Tensor& rewards, const Ids& lengths) {
+  Reward reward;
+  for (const Real each : rewards.values()) reward.total += static_cast<double>(each);
+  for (const std::int32_t length : lengths.contiguous().values()) reward.words += length;
+  return reward;
+}
+
+// Each sentence's reward less its baseline, for every step of it: [batch, n]. `per_word`: of the moving baseline.
+Tensor advantages(const Tensor& rewards, const Source& previous, std::optional<double> per_word) {
+  const Index batch = previous.batch(), n = previous.longest();
+  const Ids lengths = previous.lengths.contiguous();
+  const double total = summed(rewards, lengths).total;
   Tensor result(Shape{batch, n});
   for (Index b = 0; b < batch; ++b) {
     const double own = static_cast<double>(rewards.data()[b]);
     const double others = batch > 1 ? (total - own) / static_cast<double>(batch - 1) : 0;
-    std::fill_n(result.data() + b * n, n, static_cast<Real>(own - others));
+    const double baseline = per_word ? *per_word * static_cast<double>(lengths.data()[b]) : others;
+    std::fill_n(result.data() + b * n, n, static_cast<Real>(own - baseline));
   }
   return result;
 }
@@ -145,7 +156,7 @@ SourceAttention::Result SourceAttention::operator()(const Var& queries, Index po
   query.past = &past;
   query.training = random != nullptr;
   query.weights = true;  // they are taken in every call
-  if (random) query.key = random->next();
+  if (random) query.key = random->next(), query.batch_key = random->key();
   const Attended attended = (*attention_)(query, memory);
   // A score without queries gives all of them the same row.
   const auto rows = [&](const Var& x) {
@@ -177,10 +188,24 @@ void AttentionLosses::visit(Fields& field) {
   field("coverage-loss", coverage, "weight of the loss of looking twice (See et al. 2017; 0: none)");
 }
 
-Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
-                      const Source& previous) {
-  Var total;
-  const auto add = [&](const Var& term) { total = total ? total + term : term; };
+void AttentionLosses::visit_sampling(Fields& field) {
+  field("reward-weight", sampling.reward_weight, "weight of what hard attention learns from the words' probability");
+  field("entropy-weight", sampling.entropy_weight, "weight of the entropy of hard attention, which keeps it looking");
+  field(
+      "baseline", baseline,
+      "what a sentence's probability is compared with: moving (mean of the batches before) or batch (other sentences)");
+}
+
+void check_sampling(const char* model, const AttentionLosses& losses) {
+  check_one_of(model, "baseline", losses.baseline, {"moving", "batch"});
+  require(losses.sampling.reward_weight >= 0 && losses.sampling.entropy_weight >= 0,
+          "[{}] reward-weight and entropy-weight must not be negative: {} and {}", model, losses.sampling.reward_weight,
+          losses.sampling.entropy_weight);
+}
+
+void add_attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const Source& previous,
+                           const ForwardOptions& options, TeacherForced& result) {
+  const auto add = [&](const Var& term) { result.penalty = result.penalty ? result.penalty + term : term; };
   const Tensor real = real_places(previous);
   if (losses.coverage > 0) {
     const Var weights = record.alignment();
@@ -190,15 +215,17 @@ Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& reco
     const Var looked_twice = coverage_loss(weights, matmul(Var(earlier), weights));
     add(scale(sum(looked_twice * Var(real)), static_cast<Real>(losses.coverage)));
   }
-  if (record.sampled.empty()) return total;
-  const Tensor advantage = advantages(words, previous);
+  if (record.sampled.empty()) return;
+  const Tensor rewards = rewards_of(result.words, previous);
+  result.reward = summed(rewards, previous.lengths);
+  const Tensor advantage =
+      advantages(rewards, previous, losses.baseline == "moving" ? options.baseline : std::optional<double>());
   for (const AttentionRecord::Sampled& each : record.sampled) {
     const Index end = each.first + each.log_probability.size(1);
     const Var mask(real.slice(1, each.first, end).contiguous());
     add(reinforce_loss(each.log_probability * mask, each.entropy * mask,
-                       advantage.slice(1, each.first, end).contiguous(), 0));
+                       advantage.slice(1, each.first, end).contiguous(), 0, losses.sampling));
   }
-  return total;
 }
 
 Copying::Copying(const char* model, const Scope& scope, Index features, const Config& config)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "heed/attention/attention.h"
+#include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/models/system.h"
 #include "heed/nn/embedding.h"
@@ -33,6 +34,7 @@ void check_common(const char* model, const Config& config, double dropout);
 void check_dropout(const char* model, double dropout);
 void check_one_of(const char* model, const char* field, const std::string& value,
                   const std::vector<std::string>& known);
+void check_sampling(const char* model, const struct AttentionLosses& losses);
 void check_positive(const char* model, std::initializer_list<std::pair<const char*, Index>> fields);
 
 // The fields of an attention that a user chooses; widths, heads and rows are the model's.
@@ -93,15 +95,20 @@ struct AttentionRecord {
 
 // What training adds for the attention.
 struct AttentionLosses {
-  double coverage = 0;  // λ of See, Liu, Manning 2017: λ Σ_t Σ_j min(a_tj, Σ_{t'<t} a_t'j)
+  double coverage = 0;             // λ of See, Liu, Manning 2017: λ Σ_t Σ_j min(a_tj, Σ_{t'<t} a_t'j)
+  Reinforce sampling = {};         // of Xu et al. 2015, where positions are sampled
+  std::string baseline = "batch";  // what a sentence's reward is compared with: batch or moving, as below
 
   void visit(Fields& field);
+  void visit_sampling(Fields& field);
 };
-// The sum over the real words, of the coverage loss and, where positions were sampled, of Xu et al. 2015's estimator:
-// a sentence's reward is log p(y | s), its baseline the mean of the other sentences' rewards. Empty if there is
-// nothing to add.
-Var attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const WordScores& words,
-                      const Source& previous);
+// Puts into result.penalty the sum over the real words of the coverage loss and, where positions were sampled, of Xu et
+// al. 2015's estimator. A sentence's reward is log p(y | s). Its baseline is the mean of the other sentences' rewards
+// (batch), or its number of words times the mean log-probability of a word in the batches before (moving), where
+// options.baseline knows it: both are constants to the positions that are sampled, so the estimator stays unbiased.
+// result.words are those of `previous`.
+void add_attention_penalty(const AttentionLosses& losses, const AttentionRecord& record, const Source& previous,
+                           const ForwardOptions& options, TeacherForced& result);
 
 // What is copied from: the words of a source as ids of the extended vocabulary.
 struct CopiedSource {

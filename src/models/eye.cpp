@@ -74,7 +74,7 @@ Convolution2d options_of(const EyeLayer& layer, Index size) {
 }  // namespace
 
 void EyeConfig::visit(Fields& field) {
-  field("encoder", encoder, "what looks at pictures: efficientnet-lite0, resnet18, resnet34, resnet50 or small");
+  field("encoder", encoder, "what looks at pictures: efficientnet-lite0, resnet18, resnet34, resnet50, small or near");
   field("picture", picture, "pictures are brought to so many pixels on a side");
   field("encoder-layers", layers, "layers of the encoder whose outputs are the features, as in head+block10");
   field("grid", grid, "regions on a side of a picture (0: as many as the first of the layers has)");

@@ -220,7 +220,7 @@ TeacherForced Listener<Layer>::forward(const Source& source, const Source& previ
       weights = weights_of_frames(weights, source.lengths, source.longest(), together());
   if (options.alignment) result.alignment = record.alignment();
   if (options.trace) options.trace->push_back(record.traced("decoder.frames"));
-  if (options.random) result.penalty = attention_penalty({}, record, result.words, previous);
+  if (options.random) add_attention_penalty({}, record, previous, options, result);
   if (options.random && config_.ctc_weight > 0) {
     const Var ctc = ctc_penalty(heard, previous);
     result.penalty = result.penalty ? result.penalty + ctc : ctc;

@@ -104,7 +104,7 @@ TeacherForced RnnSearch<Layer>::forward(const Source& source, const Source& prev
   if (options.words) result.words = predicted(features, alignment, encoded, options.random);
   if (options.alignment) result.alignment = alignment;
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
-  if (options.random) result.penalty = attention_penalty(config_.losses, record, result.words, previous);
+  if (options.random) add_attention_penalty(config_.losses, record, previous, options, result);
   return result;
 }
 

@@ -14,6 +14,7 @@ ShowAttendTellConfig checked(const ShowAttendTellConfig& config) {
   check_common(model, config, config.dropout);
   check_positive(model, {{"embedding", config.embedding}, {"hidden", config.hidden}});
   check_one_of(model, "attention", config.looking, {"soft", "hard", "none"});
+  check_sampling(model, config.losses);
   require(config.annotation >= 0, "[{}] annotation must not be negative: {}", model, config.annotation);
   require(config.doubly_stochastic >= 0, "[{}] doubly-stochastic must not be negative: {}", model,
           config.doubly_stochastic);
@@ -77,8 +78,10 @@ void ShowAttendTellConfig::visit(Fields& field) {
   field("embedding", embedding, "width of a word's vector");
   field("hidden", hidden, "width of the LSTM's state");
   field("annotation", annotation, "width of a learned layer over the regions (0: they are read as they are)");
+  field("normalised", normalised, "regions are normalised, so that the state has a say in where to look");
   field("dropout", dropout, "share of words, states and output dropped in training");
   field("places", places, "a learned vector of its place is added to each region");
+  field("query-word", query_word, "the last word, too, says where to look, not the state before it alone");
   field("gate", gate, "a gate decides at every word how much of the image is read");
   field("tied", tied, "the output's weights are the words' vectors");
   field("doubly-stochastic", doubly_stochastic, "weight of the penalty that every region be looked at once (0: none)");
@@ -86,6 +89,7 @@ void ShowAttendTellConfig::visit(Fields& field) {
         "soft (as score, window and normaliser say), hard (one sampled region) or none (the mean)");
   eye.visit(field);
   losses.visit(field);
+  losses.visit_sampling(field);
   visit_attention(attention, field);
 }
 
@@ -99,7 +103,8 @@ ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& c
       target_(scope / "target", config.outputs, config.embedding, init::normal(0.1)),
       mean_(scope / "start" / "mean", width_, config.hidden, {.activation = Activation::relu}),
       start_(scope / "start", config.hidden, 2 * config.hidden, {.activation = Activation::tanh}),
-      attention_(scope / "attention", attention_of(config), config.hidden, width_),
+      attention_(scope / "attention", attention_of(config), config.hidden + (config.query_word ? config.embedding : 0),
+                 width_),
       decoder_(scope / "decoder", width_, config.hidden),
       words_(scope / "decoder" / "words", config.embedding, 4 * config.hidden, {.bias = false}),
       state_readout_(scope / "readout" / "state", config.hidden, config.embedding),
@@ -109,6 +114,7 @@ ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& c
   if (config.annotation > 0)
     annotation_ = Linear(scope / "annotation", plan_.trained ? plan_.width() : config.inputs[0], width_,
                          {.activation = Activation::relu});
+  if (config.normalised) norm_ = LayerNorm(scope / "norm", width_);
   if (config.places) places_ = scope.parameter("places", Shape{plan_.regions(), width_}, init::normal(0.1));
   if (config.gate) gate_ = Linear(scope / "gate", config.hidden, 1, {.activation = Activation::sigmoid});
 }
@@ -119,6 +125,7 @@ Var ShowAttendTell::regions_of(const Source& source) const {
   Var regions(source.features);
   if (plan_.trained) regions = eye_(picture_of(regions, plan_));
   if (config_.annotation > 0) regions = annotation_(regions);
+  if (config_.normalised) regions = norm_(regions);
   const Index m = regions.size(1);
   require(!config_.places || m <= plan_.regions(), "[show-attend-tell] has places for {} regions, not {}",
           plan_.regions(), m);
@@ -134,12 +141,12 @@ ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source) const {
           {slice(start, 1, 0, hidden), slice(start, 1, hidden, 2 * hidden)}};
 }
 
-ShowAttendTell::Looked ShowAttendTell::advance(const Encoded& encoded, State& state, const Var& word_gates,
-                                               Random* random) const {
-  const Var before = state.cell.hidden;
+ShowAttendTell::Looked ShowAttendTell::advance(const Encoded& encoded, State& state, const Var& word,
+                                               const Var& word_gates, Random* random) const {
+  const Var before = state.cell.hidden, query = config_.query_word ? concat({before, word}, 1) : before;
   const Index batch = before.size(0);
   SourceAttention::Result attended =
-      attention_(reshape(before, Shape{batch, 1, config_.hidden}), state.position, encoded.memory, state.past, random);
+      attention_(reshape(query, Shape{batch, 1, query.size(1)}), state.position, encoded.memory, state.past, random);
   const Var read = reshape(attended.read, Shape{batch, width_});
   const Var context = config_.gate ? gate_(before) * read : read;
   state = {decoder_.step(context, state.cell, word_gates), attended.past, state.position + 1};
@@ -163,7 +170,8 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
   std::vector<Var> states, contexts;  // [batch, ·] each
   AttentionRecord record;
   for (Index t = 0; t < previous.longest(); ++t) {
-    const Looked looked = advance(encoded, state, at(gates, 0, t), options.random);
+    const Looked looked =
+        advance(encoded, state, config_.query_word ? at(embedded, 0, t) : Var(), at(gates, 0, t), options.random);
     record.add(looked.attended);
     states.push_back(state.cell.hidden);
     contexts.push_back(looked.context);
@@ -174,7 +182,7 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
   if (options.alignment) result.alignment = record.alignment();
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
   if (options.random) {
-    result.penalty = attention_penalty(config_.losses, record, result.words, previous);
+    add_attention_penalty(config_.losses, record, previous, options, result);
     if (config_.doubly_stochastic > 0 && config_.looking != "none") {
       const Index batch = previous.batch(), n = previous.longest();
       const Var looks = record.alignment() * Var(real_places(previous).reshape(Shape{batch, n, 1}));
@@ -190,7 +198,7 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
 Decoding::Step ShowAttendTell::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   const Var embedded = target_(previous);
-  const Looked looked = advance(encoded, state, word_gates(embedded), nullptr);
+  const Looked looked = advance(encoded, state, embedded, word_gates(embedded), nullptr);
   const Var logits = predicted(embedded, state.cell.hidden, looked.context, nullptr).logits();
   return {logits.value(), looked.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
 }
@@ -216,6 +224,7 @@ const RegisterSystem show_attend_tell{
      .config = show_attend_tell_config,
      .make = make_model<ShowAttendTell, ShowAttendTellConfig>,
      .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}, {"label-smoothing", "0"}},
+     .later = {"query-word", "normalised", "reward-weight", "entropy-weight", "baseline"},
      .sense = [](const Config& config, std::size_t) -> std::unique_ptr<Sense> {
        const EyeConfig& eye = dynamic_cast<const ShowAttendTellConfig&>(config).eye;
        if (EyePlan(eye).trained) return std::make_unique<PatchSense>(eye);

@@ -6,6 +6,7 @@
 #include "heed/models/decoder_parts.h"
 #include "heed/models/decoding_of.h"
 #include "heed/models/eye.h"
+#include "heed/nn/norm.h"
 #include "heed/nn/recurrent.h"
 
 namespace heed {
@@ -16,20 +17,25 @@ namespace heed {
 //   h_t = LSTM([E y_{t-1}; ẑ_t]; h_{t-1}),   p(y_t) = softmax(L_o tanh(E y_{t-1} + L_h h_t + L_z ẑ_t))
 //   loss = -log p(y) + λ Σ_i (1 - Σ_t α_ti)²
 // The tanh of the deep output is that of the authors' code. Hard attention samples one region per word and learns by
-// REINFORCE (losses.h); its baseline is the mean reward of the batch's other sentences, which needs no memory of
-// earlier batches. Without attention the mean is read at every step: what attention has to beat.
+// REINFORCE (losses.h). Without attention the mean is read at every step: what attention has to beat.
+// An encoder's regions are large numbers beside a state's: their part of e_ti then drowns W_a h_{t-1}, and every word
+// looks at the same places. Normalised regions are as large as what asks.
+// h_{t-1} has not read y_{t-1} yet: it looks for the noun before it knows the adjective. With query_word the query is
+// [h_{t-1}; E y_{t-1}].
 struct ShowAttendTellConfig final : Config {
   Index embedding = 512;
   Index hidden = 1800;
   Index annotation = 0;          // width of a learned layer over the regions, relu(W a + b); 0: regions as they are
+  bool normalised = false;       // regions are normalised (Ba, Kiros, Hinton 2016), behind the layer if there is one
   double dropout = 0.5;          // of words, states and the deep output
   bool gate = true;              // β
+  bool query_word = false;       // the last word is part of the query
   bool places = false;           // a learned vector of its place is added to each region
   bool tied = false;             // the output's weights are the words' vectors
   double doubly_stochastic = 1;  // λ
   std::string looking = "soft";  // soft: as the attention's own options say; hard; none
   EyeConfig eye;
-  AttentionLosses losses;
+  AttentionLosses losses{.baseline = "moving"};
   AttentionOptions attention = composed_of("additive");
 
   void visit(Fields& field) override;
@@ -70,12 +76,12 @@ class ShowAttendTell final : public Writer {
  private:
   // What is attended to, [batch, m, width].
   Var regions_of(const Source& source) const;
-  // One look and one step of the LSTM, given the word's share of the gates [batch, 4·hidden].
+  // One look and one step of the LSTM, given the word's vector and its share of the gates [batch, 4·hidden].
   struct Looked {
     SourceAttention::Result attended;
     Var context;  // ẑ_t [batch, width]
   };
-  Looked advance(const Encoded& encoded, State& state, const Var& word_gates, Random* random) const;
+  Looked advance(const Encoded& encoded, State& state, const Var& word, const Var& word_gates, Random* random) const;
   // Of words, states and contexts of any number of steps, [..., ·] each.
   WordScores predicted(const Var& embedded, const Var& states, const Var& contexts, Random* random) const;
   Var word_gates(const Var& embedded) const { return linear(embedded, words_.weight(), decoder_.weights().bias); }
@@ -87,6 +93,7 @@ class ShowAttendTell final : public Writer {
   Var places_;   // [regions, width], if there are any
   Embedding target_;
   Linear annotation_, mean_, start_;
+  LayerNorm norm_;
   SourceAttention attention_;
   Linear gate_;
   LstmLayer decoder_;  // reads the context; the words come in by

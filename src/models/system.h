@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,8 @@ struct ForwardOptions {
   // Factors, all 1, on the weights that the alignment is made of, [batch, n, m]; for their gradient, which is that of
   // the result with respect to the weights, times the weights, summed over the heads and layers they come from.
   Var gates = {};
+  // What REINFORCE takes off a word's log-probability: their mean in the batches before, where that is known.
+  std::optional<double> baseline = {};
 };
 
 // Vectors of the words of an input, for those who bring some of their own.
@@ -111,11 +114,18 @@ class WordScores {
   Transposed flip_;
 };
 
+// Log-probability of so many words that were expected, under positions that were sampled.
+struct Reward {
+  double total = 0;
+  Index words = 0;
+};
+
 struct TeacherForced {
-  WordScores words;  // [batch, n, vocabulary]; empty if unwanted
-  Var alignment;     // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
-                     // where nobody asked and it would cost something
-  Var penalty;       // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
+  WordScores words;    // [batch, n, vocabulary]; empty if unwanted
+  Var alignment;       // [batch, n, m]: weights over the source when word t is predicted; empty without attention, and
+                       // where nobody asked and it would cost something
+  Var penalty;         // a number that the model adds to the summed loss (coverage, hard attention); empty: nothing
+  Reward reward = {};  // of sampled positions, for the baseline of the batches that follow
 };
 
 // Reads one input and writes words.

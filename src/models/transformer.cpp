@@ -193,7 +193,7 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
   }
   if (options.words) result.words = predicted(x, alignment, config_.copy ? copying_.source(source) : CopiedSource());
   if (options.alignment) result.alignment = alignment;
-  if (options.random) result.penalty = attention_penalty(config_.losses, {{alignment}, {}, 0}, result.words, previous);
+  if (options.random) add_attention_penalty(config_.losses, {{alignment}, {}, 0}, previous, options, result);
   return result;
 }
 

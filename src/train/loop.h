@@ -29,7 +29,7 @@ class TrainingTask {
   // The loss of one shard of the batch, summed over its words; an empty Var if the shard has nothing. Called from
   // several threads at once.
   virtual Var loss(Index shard, Index shards, Random& random) const = 0;
-  // After seek(p), next() gives what it would have given when position() was p.
+  // After seek(p), next() gives what it would have given when position() was p. All ranks ask for it together.
   virtual TrainingState position() const = 0;
   virtual void seek(const TrainingState& position) = 0;
   // Values on data that is not trained on; none if there is no such data.

@@ -197,7 +197,8 @@ TEST(Hard, MixesWholeBatchesAsOftenAsAsked) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Query query;
     query.training = true;
-    query.key = RandomKey{seed, 3};
+    query.key = RandomKey{1, 3};
+    query.batch_key = RandomKey{seed, 3};
     const Weighted one = (*hard)(scores, {}, query);
     if (one.log_probability) {
       EXPECT_EQ(sum(square(one.weights)).value().item(), 2);  // both rows one-hot

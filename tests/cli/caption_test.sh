@@ -17,10 +17,12 @@ printf 'images/broken.png\tnothing\nimages/missing.png\tnothing\n' >>apart/train
 head -c 200 "$(ls scenes/images/*.png | head -1)" >scenes/images/broken.png
 tar -C scenes -cf - images | gzip >apart/images.tar.gz
 rm scenes/images/broken.png
-files=(--data apart/train.tsv --valid scenes/valid.tsv --images apart/images.tar.gz,scenes)
+cp scenes/valid.tsv apart/valid.tsv
+printf 'images/broken.png\tnothing\n' >>apart/valid.tsv
+files=(--data apart/train.tsv --valid apart/valid.tsv --images apart/images.tar.gz,scenes)
 fails 1 'images/missing.png' train "${small[@]}" "${files[@]}" --output model
 "$heed" train "${small[@]}" "${files[@]}" --allow-bad-lines --output model >output 2>&1
-expect 'train' 'images/broken.png' 'images/missing.png' 'bleu4'
+expect 'train' 'images/broken.png' "apart/train.tsv:$(wc -l <apart/train.tsv) (images/missing.png" 'bleu4'
 
 image=$(cut -f 1 scenes/test.tsv | head -1)
 "$heed" caption model "scenes/$image" >output 2>/dev/null

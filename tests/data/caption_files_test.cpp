@@ -40,6 +40,14 @@ TEST_F(CaptionFiles, LinesOfOneImageAreOneSample) {
   EXPECT_EQ(read(write("captions.tsv.xz", xz_packed(text))), expected);
 }
 
+TEST_F(CaptionFiles, ALineIsWhereAnImageBegins) {
+  const std::string file = write("lines.tsv", "image\tcaption\na.jpg\tone\na.jpg\ttwo\nb.jpg\tthree\n\nalone\n");
+  const auto records = open_records({.files = {file}}, kColumns);
+  std::vector<std::string> places;
+  for (SampleRecord record; records->next(record); record = {}) places.push_back(record.place.text());
+  EXPECT_EQ(places, (List{file + ":2", file + ":4", file + ":6"}));
+}
+
 TEST_F(CaptionFiles, AListChoosesImages) {
   write("dev.txt", "b.jpg\nc.jpg\n");
   const std::string file = write("flickr.txt", "a.jpg#0\tone\nb.jpg#0\ttwo\nb.jpg#1\tthree\n");

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "heed/base/file.h"
+#include "heed/data/images/image.h"
 #include "heed/explain/svg_parts.h"
 #include "support/messages.h"
 #include "support/xml.h"
@@ -242,6 +243,16 @@ TEST(RegionsSvg, HaveTheImageOnceAndItsRegionsForEveryWord) {
               draw_regions_svg({"", {"a"}, 2, 2, "", Tensor(Shape{1, 3}, Real{0})});
             }),
             "[svg] weights [1, 3] do not fit 1 words and 2 × 2 regions");
+}
+
+TEST(RegionsSvg, AnImageKeepsItsOwnShape) {
+  const auto height_of = [](const std::string& preview) {
+    return named(read_xml(draw_regions_svg({"", {"a"}, 2, 2, preview, Tensor(Shape{1, 4}, Real{1})})), "image")[0]
+        .attributes.at("height");
+  };
+  EXPECT_EQ(height_of(preview_of(Tensor(Shape{60, 120, 3}, Real{0.5}))), "70");
+  EXPECT_EQ(height_of(preview_of(Tensor(Shape{120, 80, 3}, Real{0.5}))), "210");
+  EXPECT_EQ(height_of("data:image/png;base64,iVBORw0KGgo="), "140");  // cut short: as the grid
 }
 
 TEST(RegionsSvg, LoadNothingFromElsewhere) {

@@ -114,6 +114,39 @@ TEST_F(JobTaskTest, GoesOnWhereItStood) {
   }
 }
 
+// The baseline of hard attention moves from batch to batch, and a training that goes on has it.
+TEST_F(JobTaskTest, ABaselineMovesWithTheRewards) {
+  const test::TinyBundle hard{.system = "rnnsearch",
+                              .settings = {{"normaliser", "hard"}, {"soft-mixing", "0"}, {"dropout", "0"}},
+                              .texts = {kSources, kTargets}};
+  const Bundle bundle = test::make_tiny(hard);
+  training_.batch_words = 8;
+  const auto baseline_after = [](JobTask& task) {
+    task.next();
+    loss_in(task, 1);
+    return task.position().number("baseline", "test");
+  };
+  JobTask task(bundle, training_), second(bundle, training_), other(bundle, training_);
+  EXPECT_EQ(task.position().numbers.size(), 2u);  // no rewards yet
+  const double first = baseline_after(task);      // the mean log-probability of a word
+  EXPECT_LT(first, 0);
+  EXPECT_GT(first, -10);
+  TrainingState between = task.position();
+  between.numbers.pop_back();  // as if the second batch were the first
+  second.seek(between);
+  const double alone = baseline_after(second);
+  EXPECT_NE(alone, first);
+  const double moved = baseline_after(task);
+  EXPECT_NEAR(moved, 0.9 * first + 0.1 * alone, 1e-9);
+  other.seek(task.position());
+  EXPECT_EQ(other.position().number("baseline", "test"), moved);
+  EXPECT_EQ(baseline_after(other), baseline_after(task));
+  JobTask unsampled(bundle_, training_);
+  unsampled.next();
+  loss_in(unsampled, 1);
+  EXPECT_EQ(unsampled.position().numbers.size(), 2u);
+}
+
 // Training passes over such lines and counts them; a validation of wrong pairs would say nothing.
 TEST_F(JobTaskTest, FilesOfUnequalLengthAreRefusedUnlessAllowed) {
   put("short", "x y\n");

@@ -13,15 +13,23 @@ namespace {
 
 AttentionRecord record_of(const Var& weights) { return {{weights}, {}, weights.size(1)}; }
 
+TeacherForced penalised(const AttentionLosses& losses, const AttentionRecord& record, const Var& logits,
+                        const Source& previous, std::optional<double> baseline = {}) {
+  TeacherForced result;
+  result.words = logits;
+  add_attention_penalty(losses, record, previous, {.baseline = baseline}, result);
+  return result;
+}
+
 TEST(AttentionPenalty, CountsWhatIsLookedAtTwice) {
   const Var weights(Tensor({2, 3, 2}, {.5, .5, .25, .75, 1, 0, 1, 0, 1, 0, 1, 0}));
   const Source previous = sentences({{1, 4, 5}, {1, 6}});  // the second sentence's last step is padding
   const Var logits(Tensor({2, 3, 11}, Real{0}));
   AttentionLosses losses;
-  EXPECT_FALSE(attention_penalty(losses, record_of(weights), logits, previous));
+  EXPECT_FALSE(penalised(losses, record_of(weights), logits, previous).penalty);
   losses.coverage = 2;
   // First sentence: min(.25, .5) + min(.75, .5), then min(1, .75) + 0; second: 1.
-  EXPECT_NEAR(attention_penalty(losses, record_of(weights), logits, previous).value().item(), 2 * (.75 + .75 + 1),
+  EXPECT_NEAR(penalised(losses, record_of(weights), logits, previous).penalty.value().item(), 2 * (.75 + .75 + 1),
               1e-5);
 }
 
@@ -33,7 +41,7 @@ TEST(AttentionPenalty, RewardsSampledPositions) {
   const Var logits(numbers);
   const Var log_probability = Var::leaf(Tensor({2, 2}, Real{-1})), entropy = Var::leaf(Tensor({2, 2}, Real{1}));
   AttentionRecord record{{Var(Tensor({2, 2, 3}, Real{1}))}, {{0, log_probability, entropy}}, 2};
-  const Gradients gradients = backward(attention_penalty({}, record, logits, previous));
+  const Gradients gradients = backward(penalised({}, record, logits, previous).penalty);
   const double word = 3 - std::log(10 + std::exp(3.0)), flat = -std::log(11.0);
   const double first = word + flat, second = flat;  // the words and the end; the end alone
   const Tensor got = gradients.of(log_probability);
@@ -43,6 +51,32 @@ TEST(AttentionPenalty, RewardsSampledPositions) {
   EXPECT_EQ(got.at({1, 1}), 0);
   EXPECT_NEAR(gradients.of(entropy).at({0, 0}), -0.002, 1e-7);
   EXPECT_EQ(gradients.of(entropy).at({1, 1}), 0);
+}
+
+// The baseline per word is counted once for each of a sentence's words; the weights are those that are asked for.
+TEST(AttentionPenalty, AMovingBaselineIsPerWord) {
+  const Source previous = sentences({{1, 4}, {1}});
+  const Var logits(Tensor(Shape{2, 2, 11}, Real{0}));
+  const Var log_probability = Var::leaf(Tensor({2, 2}, Real{-1})), entropy = Var::leaf(Tensor({2, 2}, Real{1}));
+  const AttentionRecord record{{Var(Tensor({2, 2, 3}, Real{1}))}, {{0, log_probability, entropy}}, 2};
+  const AttentionLosses losses{.sampling = {.reward_weight = 0.5, .entropy_weight = 0.25}, .baseline = "moving"};
+  const double flat = -std::log(11.0), baseline = -1.5;
+  const TeacherForced forced = penalised(losses, record, logits, previous, baseline);
+  EXPECT_NEAR(forced.reward.total, 3 * flat, 1e-5);
+  EXPECT_EQ(forced.reward.words, 3);
+  const Gradients gradients = backward(forced.penalty);
+  const Tensor got = gradients.of(log_probability);
+  EXPECT_NEAR(got.at({0, 0}), -0.5 * 2 * (flat - baseline), 1e-5);
+  EXPECT_NEAR(got.at({0, 1}), -0.5 * 2 * (flat - baseline), 1e-5);
+  EXPECT_NEAR(got.at({1, 0}), -0.5 * (flat - baseline), 1e-5);
+  EXPECT_EQ(got.at({1, 1}), 0);
+  EXPECT_NEAR(gradients.of(entropy).at({1, 0}), -0.25, 1e-6);
+  // Not known yet, or not asked for: the other sentence is the baseline.
+  const AttentionLosses batch{.sampling = losses.sampling, .baseline = "batch"};
+  EXPECT_NEAR(backward(penalised(losses, record, logits, previous).penalty).of(log_probability).at({0, 0}), -0.5 * flat,
+              1e-5);
+  EXPECT_NEAR(backward(penalised(batch, record, logits, previous, baseline).penalty).of(log_probability).at({0, 0}),
+              -0.5 * flat, 1e-5);
 }
 
 TEST(HardAttention, LearnsFromItsChoices) {

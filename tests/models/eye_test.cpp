@@ -233,6 +233,26 @@ TEST(Eye, LayersPictureAndGridAreChosen) {
   EXPECT_EQ(shape({.encoder = "small", .picture = 64}), (std::pair<Index, Index>{4, 128}));
 }
 
+// Regions of stage2 are 8 pixels wide. What lies 8 pixels beyond a near one's corner is nothing to it.
+TEST(Eye, NearRegionsSeeLittleBeyondThemselves) {
+  constexpr Index kSide = 64, kGrid = 8, kRegion = 4;
+  for (const bool near : {true, false}) {
+    Parameters parameters;
+    const Eye eye(parameters, {.encoder = near ? "near" : "small", .picture = kSide, .layers = "stage2"});
+    const auto region = [&](Index changed) {
+      Tensor pixels(Shape{1, kSide * kSide, 3}, Real(0.5));
+      if (changed >= 0) pixels.data()[(kRegion * kSide / kGrid * kSide + changed) * 3] = 1;
+      const Tensor seen = eye(pixels).value().contiguous();
+      const Index width = seen.size(2), at = (kRegion * kGrid + kRegion) * width;
+      return std::vector<Real>(seen.data() + at, seen.data() + at + width);
+    };
+    const std::vector<Real> plain = region(-1);
+    EXPECT_NE(region(kRegion * kGrid + 2), plain);  // inside
+    EXPECT_EQ(region(kRegion * kGrid + 8) == plain, near);
+    EXPECT_EQ(region(kRegion * kGrid - 8) == plain, near);
+  }
+}
+
 TEST(Eye, APlainPictureStaysPlainOnEveryGrid) {
   const EyePlan coarse({.encoder = "resnet18", .picture = 64, .grid = 5});
   const Tensor plain(Shape{2, 2, 2, 3}, Real(0.7));

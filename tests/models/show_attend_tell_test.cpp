@@ -68,6 +68,41 @@ TEST(ShowAttendTell, AClosedGateShutsTheImageOut) {
   EXPECT_FALSE(same_bits(before, logits_of(tiny, other)));
 }
 
+// One decision for all steps of a batch: every look is a sample, or every look is the expected one.
+TEST(ShowAttendTell, SoftMixingIsOfWholeBatches) {
+  const TinyModel tiny({"show-attend-tell", {{"attention", "hard"}, {"soft-mixing", "0.5"}}});
+  int sampled = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    const TeacherForced forced =
+        tiny.model->forward(some_images(), some_previous(), {.random = &random, .alignment = true});
+    int sharp = 0, looks = 0;
+    const Tensor weights = forced.alignment.value().contiguous();
+    for (Index row = 0; row < weights.size(1); ++row, ++looks)  // of the first image, which has five regions
+      sharp +=
+          *std::max_element(weights.data() + row * weights.size(2), weights.data() + (row + 1) * weights.size(2)) == 1;
+    EXPECT_TRUE(sharp == 0 || sharp == looks) << sharp << " of " << looks;
+    EXPECT_EQ(forced.reward.words > 0, sharp == looks);
+    sampled += sharp == looks;
+  }
+  EXPECT_NEAR(sampled, 50, 20);
+}
+
+// The word that was read last changes where a query with it looks, and no other's.
+TEST(ShowAttendTell, TheLastWordMayBePartOfTheQuery) {
+  for (const bool asked : {false, true}) {
+    const TinyModel tiny({"show-attend-tell", {{"query-word", asked ? "true" : "false"}}});
+    const auto first_look = [&](std::int32_t word) {
+      const Source previous{.words = Ids(Shape{1, 1}, word), .lengths = Ids(Shape{1}, std::int32_t{1})};
+      const Source images = some_images();
+      const Source one{.lengths = images.lengths.slice(0, 0, 1).contiguous(),
+                       .features = images.features.slice(0, 0, 1).contiguous()};
+      return tiny.model->forward(one, previous, {.alignment = true}).alignment.value().contiguous();
+    };
+    EXPECT_EQ(same_bits(first_look(4), first_look(5)), !asked);
+  }
+}
+
 // Words and regions of padding take no part: the penalty of a batch is the sum of its samples' own.
 TEST(ShowAttendTell, ThePenaltyIsOfRealWordsAndRegions) {
   const TinyModel tiny({"show-attend-tell", {{"doubly-stochastic", "0.5"}}});

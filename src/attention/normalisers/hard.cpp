@@ -8,9 +8,9 @@ namespace heed {
 namespace {
 
 // Xu et al. 2015, hard attention. In training one position is sampled from softmax(e) and its weight is 1; the gradient
-// reaches e through log_probability and entropy (losses.h: reinforce). With probability soft_mixing a whole batch uses
-// the distribution itself instead. When running, the most probable position is taken, or with `expected` the mean of
-// all by their probabilities.
+// reaches e through log_probability and entropy (losses.h: reinforce). With probability soft_mixing a whole batch, with
+// all its steps, uses the distribution itself instead. When running, the most probable position is taken, or with
+// `expected` the mean of all by their probabilities.
 class Hard final : public Normaliser {
  public:
   explicit Hard(const AttentionOptions& options) : soft_mixing_(options.soft_mixing), expected_(options.expected) {
@@ -22,11 +22,11 @@ class Hard final : public Normaliser {
     Weighted result;
     // What is not visible has a log-probability of huge size: zero instead, or its gradient could overflow.
     result.entropy = negate(sum(p * (log_p * Var(as_numbers(visible, scores.shape()))), -1));
-    RandomSequence random(query.key);
-    if (query.training ? random.uniform() < soft_mixing_ : expected_) {
+    if (query.training ? RandomSequence(query.batch_key).uniform() < soft_mixing_ : expected_) {
       result.weights = p;
       return result;
     }
+    RandomSequence random(query.key);
     const Index m = scores.size(-1), rows = m == 0 ? 0 : scores.size() / m;
     Tensor chosen(scores.shape(), Real{0});
     Ids picks(scores.shape().without(-1), 0);
