@@ -141,8 +141,9 @@ Gradients Workers::sum_shards(const Parameters& parameters) {
     std::vector<bool> there;
     bool dense = false;
     for (Shard& shard : shards_) {
-      Gradient* gradient = shard.gradients.find(entry.var);
-      parts.push_back(gradient ? std::exchange(*gradient, {}) : Gradient());
+      // A view: what a worker allocated it frees itself, when the shards are forgotten.
+      const Gradient* gradient = shard.gradients.find(entry.var);
+      parts.push_back(gradient ? *gradient : Gradient());
       there.push_back(!parts.back().empty());
       dense = dense || parts.back().dense();
     }
@@ -152,16 +153,18 @@ Gradients Workers::sum_shards(const Parameters& parameters) {
       sums.add(entry.var, sum_rows_in_tree(parts));
       continue;
     }
-    for (Gradient& part : parts)
-      if (part.sparse()) part = Gradient(part.to_dense(entry.var.shape()));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].sparse()) {
+        parts[i] = Gradient(parts[i].to_dense(entry.var.shape()));
+        *shards_[i].gradients.find(entry.var) = parts[i];  // it lives until it is added
+      }
     auto& pairs = additions.emplace_back();
     for (const Addition& addition : additions_in_tree(there))
       pairs.emplace_back(parts[addition.to].dense().data(), parts[addition.from].dense().data());
     for (Index begin = 0; !pairs.empty() && begin < entry.var.size(); begin += kBlock)
       blocks.push_back({&pairs, begin, std::min(kBlock, entry.var.size() - begin)});
-    sums.add(entry.var, std::move(parts[first]));
-    for (std::size_t i = 0; i < parts.size(); ++i)  // what is added lives until it is
-      if (there[i] && i != first) *shards_[i].gradients.find(entry.var) = std::move(parts[i]);
+    parts[first] = {};
+    sums.add(entry.var, std::exchange(*shards_[first].gradients.find(entry.var), {}));
   }
 
   const Index count = static_cast<Index>(blocks.size()), workers = threads();

@@ -48,7 +48,7 @@ TEST(TrainingOptions, NoModelNamesAnOptionLikeTheTraining) {
 }
 
 TEST(TrainingOptions, TextsThatAreCutIntoWordsStayAsTheyAreCut) {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string chinese = (folder.path() / "train").string(), other = (folder.path() / "train.tsv").string();
   write_file(chinese, "1 ||| 猫 睡觉\n2 ||| XXXXX 睡觉 ||| 猫\n");
   write_file(other, "cat\tthe cat sleeps .\tthe XXXXX .\n");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -36,6 +36,11 @@ class ThreadRanks {
   struct Waiting {
     Key key;
     std::span<std::byte> bytes;
+    std::size_t number;  // of those of its key: messages arrive in the order in which they were asked for
+  };
+  struct Box {
+    std::deque<std::vector<std::byte>> messages;
+    std::size_t asked = 0, taken = 0;
   };
 
   class Place final : public Transport {
@@ -47,23 +52,27 @@ class ThreadRanks {
     std::string machine() const override { return "machine" + std::to_string(rank_); }
     Message send(int to, std::span<const std::byte> bytes, Channel channel) override {
       const std::lock_guard lock(all_.mutex_);
-      all_.boxes_[{rank_, to, channel}].emplace_back(bytes.begin(), bytes.end());
+      all_.boxes_[{rank_, to, channel}].messages.emplace_back(bytes.begin(), bytes.end());
       all_.sent_[rank_] += bytes.size();
       return nullptr;
     }
     Message receive(int from, std::span<std::byte> bytes, Channel channel) override {
-      return new Waiting{{from, rank_, channel}, bytes};
+      const std::lock_guard lock(all_.mutex_);
+      const Key key{from, rank_, channel};
+      return new Waiting{key, bytes, all_.boxes_[key].asked++};
     }
     bool arrived(Message& message) override {
       if (message == nullptr) return true;
       auto* waiting = static_cast<Waiting*>(message);
       {
         const std::lock_guard lock(all_.mutex_);
-        auto& box = all_.boxes_[waiting->key];
-        if (box.empty()) return false;
-        if (box.front().size() != waiting->bytes.size()) throw std::logic_error("a message of another size");
-        std::copy(box.front().begin(), box.front().end(), waiting->bytes.begin());
-        box.pop_front();
+        Box& box = all_.boxes_[waiting->key];
+        if (box.messages.empty() || box.taken != waiting->number) return false;
+        const std::vector<std::byte>& message_bytes = box.messages.front();
+        if (message_bytes.size() != waiting->bytes.size()) throw std::logic_error("a message of another size");
+        std::copy(message_bytes.begin(), message_bytes.end(), waiting->bytes.begin());
+        box.messages.pop_front();
+        ++box.taken;
       }
       forget(message);
       return true;
@@ -81,7 +90,7 @@ class ThreadRanks {
 
   const int size_;
   std::mutex mutex_;
-  std::map<Key, std::deque<std::vector<std::byte>>> boxes_;
+  std::map<Key, Box> boxes_;
   std::map<int, std::size_t> sent_;
 };
 
