@@ -163,16 +163,23 @@ Var JobTask::chooser_loss(Index begin, Index end, Random& random) const {
   return chosen.penalty ? loss + chosen.penalty : loss;
 }
 
+// In the order of the shards of all ranks.
+std::vector<Reward> JobTask::rewards_of_ranks() const {
+  std::vector<Reward> rewards;
+  for (const auto& [shard, reward] : rewards_) rewards.push_back(reward);
+  if (ranks_->alone()) return rewards;
+  rewards.assign(static_cast<std::size_t>(training_.shards / ranks_->size()), {});
+  for (const auto& [shard, reward] : rewards_) rewards[static_cast<std::size_t>(shard) % rewards.size()] = reward;
+  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(rewards)));
+  rewards.resize(gathered.size() / sizeof(Reward));
+  std::memcpy(rewards.data(), gathered.data(), gathered.size());
+  return rewards;
+}
+
 std::optional<double> JobTask::moved_baseline() const {
   constexpr double kKept = 0.9;
-  // In the order of the shards of all ranks.
-  std::vector<Reward> own(static_cast<std::size_t>(training_.shards / ranks_->size()));
-  for (const auto& [shard, reward] : rewards_) own[static_cast<std::size_t>(shard) % own.size()] = reward;
-  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(own)));
-  std::vector<Reward> rewards(gathered.size() / sizeof(Reward));
-  std::memcpy(rewards.data(), gathered.data(), gathered.size());
   Reward all;
-  for (const Reward& reward : rewards) all.total += reward.total, all.words += reward.words;
+  for (const Reward& reward : rewards_of_ranks()) all.total += reward.total, all.words += reward.words;
   if (all.words == 0) return baseline_;
   const double mean = all.total / static_cast<double>(all.words);
   return baseline_ ? kKept * *baseline_ + (1 - kKept) * mean : mean;

@@ -36,6 +36,7 @@ class JobTask final : public TrainingTask {
   Var chooser_loss(Index begin, Index end, Random& random) const;
   // Of the batch that follows this one: b ← 0.9 b + 0.1 log p of a word (Xu et al. 2015), from the first batch's mean
   // on; nothing where no positions were sampled yet.
+  std::vector<Reward> rewards_of_ranks() const;
   std::optional<double> moved_baseline() const;
   double cross_entropy_of_validation();
   std::vector<std::string> outputs_of_validation();

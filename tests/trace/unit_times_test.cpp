@@ -81,7 +81,7 @@ TEST(UnitTimes, DoubtWhatStayedAtOnePlace) {
   const std::string text = "a lolololololololol b";
   std::vector<std::pair<Index, Index>> stretches;
   for (std::size_t i = 0; i < text.size(); ++i)
-    stretches.emplace_back(i < 2 ? 0 : i < 19 ? 100 : 130, i < 2 ? 90 : 140);
+    stretches.emplace_back(i < 2 ? 0 : i < 19 ? 100 : 130, i < 2 ? 90 : i < 19 ? 130 : 140);
   const std::vector<std::string> doubts = unit_times(letters(text), on(200, stretches), 0.01, {}).doubts;
   ASSERT_EQ(doubts.size(), 1U);
   EXPECT_NE(doubts[0].find("and may have repeated something"), std::string::npos);
