@@ -106,6 +106,7 @@ std::vector<double> Reranking::reranked(const std::string& document, const std::
   // A probability of 0 has no logarithm; such an answer stays where it is.
   std::erase_if(order, [&](std::size_t i) { return probabilities[i] <= 0; });
   std::vector<std::string> texts;
+  texts.reserve(order.size());
   for (const std::size_t i : order) texts.push_back(answers[i]);
   const std::vector<Values> values = features(document, question, texts);
   std::vector<double> scores;

@@ -238,6 +238,7 @@ std::vector<double> Runner::reranked(const Sample& prepared, const std::vector<C
   const auto& reranking = bundles_.front()->reranking;
   if (!reranking || !options.rerank) return probabilities;
   std::vector<std::string> answers;
+  answers.reserve(choices.size());
   for (const Choice& choice : choices) answers.push_back(choice.text);
   const std::vector<Value>& inputs = prepared.inputs;
   return reranking->reranked(inputs[0].text, inputs[1].text, answers, probabilities);

@@ -232,7 +232,7 @@ std::vector<std::string> JobTask::outputs_of_validation() {
   std::vector<const Sample*> own;
   for (std::size_t i = static_cast<std::size_t>(ranks_->rank()); i < validation_samples_.size(); i += ranks)
     own.push_back(&validation_samples_[i]);
-  const std::vector<std::string> found = outputs_of(own);
+  std::vector<std::string> found = outputs_of(own);
   if (ranks_->alone()) return found;
   std::vector<std::string> outputs(validation_samples_.size());
   const std::vector<std::string> gathered = ranks_->gather(packed(found));

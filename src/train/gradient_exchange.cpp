@@ -175,7 +175,7 @@ bool GradientExchange::exchange(const Bucket& bucket) {
     }
     if (form == Form::none) continue;
     if (form == Form::rows) {
-      sums_[bucket[i]] = summed_rows(bucket[i], std::move(own[i]), of_ranks);
+      sums_[bucket[i]] = summed_rows(bucket[i], own[i], of_ranks);
       continue;
     }
     Tensor numbers = own[i].to_dense(variables_[bucket[i]].shape());
@@ -227,7 +227,7 @@ void GradientExchange::sum_dense(std::span<const std::size_t> parameters) {
 
 // Rows go to all ranks, each of which sums them: R - 1 times as many as the rank with the most has. A whole table is
 // sent about twice. Which rows there are goes around in either case.
-Gradient GradientExchange::summed_rows(std::size_t parameter, Gradient own, std::span<const Head> heads) {
+Gradient GradientExchange::summed_rows(std::size_t parameter, const Gradient& own, std::span<const Head> heads) {
   const Tensor& table = variables_[parameter].value();
   const Index rows = table.size(0), width = table.size() / std::max<Index>(rows, 1);
   Index most = 0;

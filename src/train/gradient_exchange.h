@@ -52,7 +52,7 @@ class GradientExchange {
   bool exchange(const Bucket& bucket);
   bool wait_for(const Bucket& bucket);
   Gradient summed_shards(std::size_t parameter);
-  Gradient summed_rows(std::size_t parameter, Gradient own, std::span<const Head> heads);
+  Gradient summed_rows(std::size_t parameter, const Gradient& own, std::span<const Head> heads);
   void sum_dense(std::span<const std::size_t> parameters);
   void learn_order();
 
