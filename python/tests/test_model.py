@@ -1,7 +1,12 @@
 """Models of several jobs from Python: trained, run, explained and scored."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,3 +145,19 @@ def test_what_is_cut_is_warned_of(translator):
         warnings.simplefilter("always")
         translator.run("the dog sleeps " * 20, longest=8)
     assert any("is cut to 8" in str(each.message) for each in caught)
+
+
+@pytest.mark.skipif(
+    shutil.which("mpirun") is None or not (Path(heed.__file__).parent / "libheed_mpi.so.0").exists(),
+    reason="there is no Open MPI",
+)
+def test_two_processes_train_one_model(tmp_path):
+    (tmp_path / "data.tsv").write_text("".join(f"{label}\tit is {label} {i}\n" for i in range(8) for label in ("good", "bad")))
+    options = {"model": "bag", "data": str(tmp_path / "data.tsv"), "steps": 6, "shards": 2, "seed": 3}
+    heed.train(output=tmp_path / "one", progress=False, **options)
+    program = f"import heed; heed.train(output={str(tmp_path / 'two')!r}, progress=False, **{options!r})"
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    launch = ["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", program]
+    subprocess.run(launch, check=True, env={**os.environ, **root}, timeout=300)
+    weights = [(tmp_path / folder / "model.safetensors").read_bytes() for folder in ("one", "two")]
+    assert weights[0] == weights[1]

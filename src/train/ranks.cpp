@@ -80,6 +80,9 @@ void round_as_sent(std::span<Real> numbers, Wire wire) {
 
 Ranks::Ranks(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {
   if (alone()) return;
+  // Where every rank has a processor of its own, looking again at once is the fastest; elsewhere the one that is waited
+  // for may need this one's.
+  spin_ = neighbours() > static_cast<int>(std::thread::hardware_concurrency()) ? 20e-6 : 1e-3;
   machines_ = gather(transport_->machine());
   distress_bytes_.resize(static_cast<std::size_t>(size()));
   for (int rank = 0; rank < size(); ++rank)
@@ -110,10 +113,6 @@ void Ranks::receive(int from, std::span<std::byte> bytes, Messages& messages) {
 }
 
 void Ranks::wait(Messages& messages) {
-  // Where every rank has a processor of its own, looking again at once is the fastest; elsewhere the one that is waited
-  // for may need this one's.
-  static const bool crowded = neighbours() > static_cast<int>(std::thread::hardware_concurrency());
-  const double spin = crowded ? 20e-6 : 1e-3;
   constexpr double kYield = 5e-3, kListen = 0.05;
   const auto began = Clock::now();
   double listened = 0;
@@ -129,7 +128,7 @@ void Ranks::wait(Messages& messages) {
     // Whoever computes on this core meanwhile shall not be disturbed; later on neither shall another rank.
     if (background_ || seconds > kYield)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else if (seconds > spin)
+    else if (seconds > spin_)
       std::this_thread::yield();
   }
   if (!background_) waited_ += seconds_since(began);

@@ -112,7 +112,7 @@ class Ranks {
   std::vector<std::string> machines_;  // of every rank
   Messages distress_;                  // from every rank, if it comes
   std::vector<std::byte> distress_bytes_;
-  double patience_ = 0, waited_ = 0;
+  double patience_ = 0, waited_ = 0, spin_ = 0;  // seconds
   std::atomic<bool> background_ = false;
   std::vector<std::byte> sent_, received_;  // numbers on their way
 };

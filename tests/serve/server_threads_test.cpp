@@ -115,12 +115,12 @@ TEST_F(ServerThreads, StoppingAnswersEverythingThatWasTaken) {
   std::vector<std::thread> clients;
   HttpClient idle = client();
   for (HttpAnswer& answer : answers) clients.emplace_back([&] { answer = client().post("/translate", texts(64, 40)); });
-  // Each fills a batch: all were taken when but one of them wait or are done.
-  const auto taken = [&] {
-    const int done = std::stoi(metric("heed_batch_requests_count"));
-    return done + std::stoi(metric("heed_queue_length"));
+  // Each fills a batch: all were taken when one is worked on and the others wait, or when all wait or are done.
+  const auto all_taken = [&] {
+    const int done = std::stoi(metric("heed_batch_requests_count")), waiting = std::stoi(metric("heed_queue_length"));
+    return (done == 0 && waiting == 5) || done + waiting == 6;
   };
-  while (taken() < 5) std::this_thread::yield();
+  while (!all_taken()) std::this_thread::yield();
   server_->ask_to_stop();
   EXPECT_TRUE(idle.closed());
   server_->stop();
