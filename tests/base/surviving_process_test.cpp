@@ -11,18 +11,14 @@
 #include <thread>
 
 #include "heed/base/file.h"
+#include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
 
-std::filesystem::path new_file(const char* name) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
-  std::filesystem::remove(path);
-  return path;
-}
-
 TEST(SurvivingProcess, DoesTheWorkAndSaysHowItEnded) {
-  const auto file = new_file("heed-survives-1");
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file";
   EXPECT_TRUE(run_in_surviving_process([&] { write_file(file, "there"); }, 60));
   EXPECT_EQ(read_file(file), "there");
   EXPECT_FALSE(run_in_surviving_process([] { throw std::runtime_error("no"); }, 60));
@@ -30,7 +26,8 @@ TEST(SurvivingProcess, DoesTheWorkAndSaysHowItEnded) {
 }
 
 TEST(SurvivingProcess, OutlivesAKillOfItsMaker) {
-  const auto file = new_file("heed-survives-2"), begun = new_file("heed-survives-begun");
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file", begun = folder.path() / "begun";
   const pid_t maker = ::fork();
   if (maker == 0) {
     ::setpgid(0, 0);
