@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
@@ -170,9 +169,7 @@ std::vector<Reward> JobTask::rewards_of_ranks() const {
   if (ranks_->alone()) return rewards;
   rewards.assign(static_cast<std::size_t>(training_.shards / ranks_->size()), {});
   for (const auto& [shard, reward] : rewards_) rewards[static_cast<std::size_t>(shard) % rewards.size()] = reward;
-  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(rewards)));
-  rewards.resize(gathered.size() / sizeof(Reward));
-  std::memcpy(rewards.data(), gathered.data(), gathered.size());
+  rewards = ranks_->gather_equal(std::span<const Reward>(rewards));
   return rewards;
 }
 
@@ -216,9 +213,7 @@ double JobTask::cross_entropy_of_validation() {
             : cross_entropy(bundle_.chooser->forward(batch.inputs).scores, batch.expected, summed);
     losses[i] = static_cast<double>(loss.value().item());
   });
-  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(losses)));
-  std::vector<double> all(losses.size() * ranks);
-  std::memcpy(all.data(), gathered.data(), gathered.size());
+  const std::vector<double> all = ranks_->gather_equal(std::span<const double>(losses));
   double loss = 0;
   Index words = 0;
   for (std::size_t i = 0; i < validation_.size(); ++i)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <numeric>
 
 #include "heed/base/threads.h"
@@ -14,18 +13,6 @@ namespace {
 
 constexpr Index kBucket = Index{1} << 20;  // numbers: enough for the wire to run at full speed
 constexpr Index kPacked = Index{1} << 15;  // smaller gradients travel together
-
-template <class T>
-std::string_view text_of(std::span<const T> items) {
-  return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
-}
-
-template <class T>
-std::vector<T> items_of(std::string_view text) {
-  std::vector<T> items(text.size() / sizeof(T));
-  std::memcpy(items.data(), text.data(), items.size() * sizeof(T));
-  return items;
-}
 
 }  // namespace
 
@@ -103,10 +90,8 @@ Gradients GradientExchange::finish() {
 }
 
 void GradientExchange::learn_order() {
-  const std::vector<std::uint64_t> own(finished_.begin(), finished_.end());
-  const std::string text = ranks_->from_first(text_of(std::span(own)));
-  const std::vector<std::uint64_t> first = items_of<std::uint64_t>(text);
-  order_.assign(first.begin(), first.end());
+  const std::vector<std::size_t> all = ranks_->gather_equal(std::span<const std::size_t>(finished_));
+  order_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(finished_.size()));  // the first rank's
   order_is_learnt_ = true;
 }
 
@@ -160,9 +145,7 @@ bool GradientExchange::exchange(const Bucket& bucket) {
     if (sum.dense()) head.form = Form::dense;
     heads.push_back(head);
   }
-  const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(heads)));
-  std::vector<Head> all(gathered.size() / sizeof(Head));
-  std::memcpy(all.data(), gathered.data(), gathered.size());
+  const std::vector<Head> all = ranks_->gather_equal(std::span<const Head>(heads));
   if (std::any_of(all.begin(), all.end(), [](const Head& head) { return head.failed; })) return false;
 
   std::vector<std::size_t> dense;
@@ -237,17 +220,16 @@ Gradient GradientExchange::summed_rows(std::size_t parameter, const Gradient& ow
 
   std::vector<std::int32_t> ids(static_cast<std::size_t>(most));
   std::copy_n(given.ids.data(), given.ids.size(), ids.begin());
-  const std::vector<std::byte> all_ids = ranks_->gather_equal(std::as_bytes(std::span(ids)));
+  const std::vector<std::int32_t> all_ids = ranks_->gather_equal(std::span<const std::int32_t>(ids));
   const auto ids_of = [&](std::size_t rank) {
     Ids result(Shape{Index{heads[rank].rows}});
-    std::memcpy(result.data(), all_ids.data() + rank * ids.size() * sizeof(std::int32_t),
-                static_cast<std::size_t>(result.size()) * sizeof(std::int32_t));
+    std::copy_n(all_ids.begin() + static_cast<std::ptrdiff_t>(rank * ids.size()), result.size(), result.data());
     return result;
   };
   if (most * static_cast<Index>(heads.size()) < 2 * rows) {
     std::vector<Real> numbers(static_cast<std::size_t>(most * width));
     std::copy_n(given.rows.data(), given.rows.size(), numbers.begin());
-    const std::vector<std::byte> gathered = ranks_->gather_equal(std::as_bytes(std::span(numbers)));
+    const std::vector<Real> gathered = ranks_->gather_equal(std::span<const Real>(numbers));
     std::vector<Gradient> parts;
     for (std::size_t rank = 0; rank < heads.size(); ++rank) {
       if (heads[rank].form == Form::none) {
@@ -255,8 +237,7 @@ Gradient GradientExchange::summed_rows(std::size_t parameter, const Gradient& ow
         continue;
       }
       Tensor part(Shape{Index{heads[rank].rows}, width});
-      std::memcpy(part.data(), gathered.data() + rank * numbers.size() * sizeof(Real),
-                  static_cast<std::size_t>(part.size()) * sizeof(Real));
+      std::copy_n(gathered.begin() + static_cast<std::ptrdiff_t>(rank * numbers.size()), part.size(), part.data());
       parts.push_back(Gradient::of_rows(ids_of(rank), std::move(part)));
     }
     return sum_rows_in_tree(parts);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -147,13 +146,10 @@ void TrainingLoop::look_for_an_end(Run& run) const {
   };
   const bool over = options_.minutes > 0 && seconds_ + now() - run.began >= 60 * options_.minutes;
   const Seen own{run.signals.caught(), over};
-  const std::vector<std::byte> all = ranks_->gather_equal(std::as_bytes(std::span(&own, 1)));
-  for (std::size_t at = 0; at < all.size(); at += sizeof(Seen)) {
-    Seen seen;
-    std::memcpy(&seen, all.data() + at, sizeof(Seen));
+  const std::vector<Seen> all = ranks_->gather_equal(std::span(&own, 1));
+  run.time_is_over = all.front().time_is_over;
+  for (const Seen& seen : all)
     if (run.signal == 0) run.signal = seen.signal;
-    if (at == 0) run.time_is_over = seen.time_is_over;
-  }
 }
 
 std::optional<LoopEnd> TrainingLoop::limit(const Run& run) const {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <thread>
 
@@ -63,7 +62,7 @@ void add_encoded(std::span<const std::byte> bytes, Wire wire, std::span<Real> nu
 
 void decode(std::span<const std::byte> bytes, Wire wire, std::span<Real> numbers) {
   if (wire == Wire::full) {
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(numbers).begin());
     return;
   }
   const auto* halves = reinterpret_cast<const std::uint16_t*>(bytes.data());
@@ -179,7 +178,7 @@ void Ranks::abort(const std::string& reason) {
 }
 
 // Bruck et al. 1997: block i of rank r is of rank r + i until the end; after step k each has the blocks of 2^k ranks.
-std::vector<std::byte> Ranks::gather_equal(std::span<const std::byte> own) {
+std::vector<std::byte> Ranks::gather_bytes(std::span<const std::byte> own) {
   const auto ranks = static_cast<std::size_t>(size()), self = static_cast<std::size_t>(rank());
   const std::size_t block = own.size();
   std::vector<std::byte> all(ranks * block);
@@ -198,16 +197,13 @@ std::vector<std::byte> Ranks::gather_equal(std::span<const std::byte> own) {
 std::vector<std::string> Ranks::gather(std::string_view own) {
   if (alone()) return {std::string(own)};
   const std::uint64_t length = own.size();
-  const std::vector<std::byte> lengths = gather_equal(std::as_bytes(std::span(&length, 1)));
-  std::vector<std::uint64_t> each(static_cast<std::size_t>(size()));
-  std::memcpy(each.data(), lengths.data(), lengths.size());
+  const std::vector<std::uint64_t> each = gather_equal(std::span(&length, 1));
   const std::size_t longest = *std::max_element(each.begin(), each.end());
-  std::vector<std::byte> block(longest);
-  std::memcpy(block.data(), own.data(), own.size());
-  const std::vector<std::byte> all = gather_equal(block);
+  std::vector<char> block(longest);
+  std::copy(own.begin(), own.end(), block.begin());
+  const std::vector<char> all = gather_equal(std::span<const char>(block));
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < each.size(); ++i)
-    texts.emplace_back(reinterpret_cast<const char*>(all.data()) + i * longest, each[i]);
+  for (std::size_t i = 0; i < each.size(); ++i) texts.emplace_back(all.data() + i * longest, each[i]);
   return texts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -61,8 +62,14 @@ class Ranks {
   void share(std::span<Real> numbers);
   // What each rank gives, in their order.
   std::vector<std::string> gather(std::string_view own);
-  // The same of `own` bytes that are equally many on every rank, one behind the other.
-  std::vector<std::byte> gather_equal(std::span<const std::byte> own);
+  // The same of items that are equally many on every rank, one behind the other.
+  template <class T>
+  std::vector<T> gather_equal(std::span<const T> own) {
+    const std::vector<std::byte> bytes = gather_bytes(std::as_bytes(own));
+    std::vector<T> items(bytes.size() / sizeof(T));
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(items.data()));
+    return items;
+  }
   // What the first rank gives.
   std::string from_first(std::string_view own);
 
@@ -94,6 +101,7 @@ class Ranks {
   };
   static Failure failure_of(const std::function<void()>& work);
 
+  std::vector<std::byte> gather_bytes(std::span<const std::byte> own);
   // "rank 2 of 4 (somewhere)".
   std::string name_of(int rank) const;
   void send(int to, std::span<const std::byte> bytes, Messages& messages);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <numeric>
 
 #include "heed/base/threads.h"
@@ -119,9 +118,7 @@ void Workers::give_gradients(const Parameters& parameters, const Var& loss, Inde
 double Workers::sum_losses() const {
   std::vector<double> own;
   for (const Shard& shard : shards_) own.push_back(shard.loss);
-  const std::vector<std::byte> all = ranks_->gather_equal(std::as_bytes(std::span(own)));
-  std::vector<double> losses(all.size() / sizeof(double));
-  std::memcpy(losses.data(), all.data(), all.size());
+  const std::vector<double> losses = ranks_->gather_equal(std::span<const double>(own));
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
