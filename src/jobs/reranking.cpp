@@ -36,7 +36,10 @@ Words encoded(const Vocabulary& vocabulary, std::string_view text) {
 template <class Take>
 void for_each_sentence(std::string_view text, Take take) {
   std::size_t begin = 0;
-  for (const std::size_t end : sentence_ends(text)) take(text.substr(std::exchange(begin, end), end - begin));
+  for (const std::size_t end : sentence_ends(text)) {
+    take(text.substr(begin, end - begin));
+    begin = end;
+  }
 }
 
 Words classes_of(std::span<const std::int32_t> words, std::span<const std::int32_t> class_of) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -46,6 +47,11 @@ class ThreadRanks {
   class Place final : public Transport {
    public:
     Place(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
+    ~Place() override {
+      for (const Waiting* waiting : waiting_) delete waiting;  // what an aborted rank still waited for
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
     int rank() const override { return rank_; }
     int size() const override { return all_.size_; }
     int neighbours() const override { return all_.size_; }
@@ -59,7 +65,7 @@ class ThreadRanks {
     Message receive(int from, std::span<std::byte> bytes, Channel channel) override {
       const std::lock_guard lock(all_.mutex_);
       const Key key{from, rank_, channel};
-      return new Waiting{key, bytes, all_.boxes_[key].asked++};
+      return *waiting_.insert(new Waiting{key, bytes, all_.boxes_[key].asked++}).first;
     }
     bool arrived(Message& message) override {
       if (message == nullptr) return true;
@@ -78,6 +84,7 @@ class ThreadRanks {
       return true;
     }
     void forget(Message& message) override {
+      waiting_.erase(static_cast<Waiting*>(message));
       delete static_cast<Waiting*>(message);
       message = nullptr;
     }
@@ -86,6 +93,7 @@ class ThreadRanks {
    private:
     ThreadRanks& all_;
     const int rank_;
+    std::set<Waiting*> waiting_;
   };
 
   const int size_;
