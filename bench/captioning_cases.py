@@ -3,45 +3,24 @@
 Names are those of bench/captioning: a family and its settings. The encoder is bench/eye/encoder.py's.
 """
 
-from cases import Bar, Case, Lane, Section
+from cases import Section, running_case, together, training_case
 
+MODEL = "show-attend-tell"
 TRAINING_WORDS = 3203  # of one repetition, ends included
 IMAGES = 64  # of one repetition of writing
 
 
-def lanes(name):
-    return (Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,)))
-
-
-def training():
-    name = "captioning-training,model=show-attend-tell"
-    return Case(
-        name,
-        "show-attend-tell, training",
-        words=TRAINING_WORDS,
-        lanes=lanes(name),
-        bars=(
-            Bar("speedup", 2, True, "≥ 2 × PyTorch"),
-            Bar("memory_ratio", 0.6, False, "≤ 0.6 × PyTorch's peak memory"),
-        ),
-        steps=3,  # of four updates each
-        group="training",
-    )
-
-
 def writing(images):
-    name = f"captioning-writing,model=show-attend-tell,images={images}"
-    together = f"{images} together" if images > 1 else "one by one"
-    return Case(
-        name,
-        f"show-attend-tell, beam 5, {together}",
-        words=IMAGES,
-        lanes=lanes(name),
-        bars=(Bar("speedup", 2, True, "≥ 2 × PyTorch"),),
-        steps=1,
-        group="writing",
-        memory=False,
-    )
+    name = f"captioning-writing,model={MODEL},images={images}"
+    return running_case(name, f"{MODEL}, beam 5, {together(images)}", IMAGES, "writing")
 
 
-CAPTIONING = Section("captioning", "Captioning against PyTorch", [training(), writing(64), writing(1)])
+CAPTIONING = Section(
+    "captioning",
+    "Captioning against PyTorch",
+    [
+        training_case(f"captioning-training,model={MODEL}", f"{MODEL}, training", TRAINING_WORDS),
+        writing(64),
+        writing(1),
+    ],
+)

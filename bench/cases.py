@@ -66,6 +66,44 @@ class Section:
     cases: list = field(default_factory=list)
 
 
+def eager_and_compiled(name):
+    return (Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,)))
+
+
+def training_case(name, title, words, speedup=2, memory=0.6, steps=3):
+    """A repetition is four updates; the bars are of a model's training in its small preset."""
+    return Case(
+        name,
+        title,
+        words=words,
+        lanes=eager_and_compiled(name),
+        bars=(
+            Bar("speedup", speedup, True, f"≥ {speedup} × PyTorch"),
+            Bar("memory_ratio", memory, False, f"≤ {memory} × PyTorch's peak memory"),
+        ),
+        steps=steps,
+        group="training",
+    )
+
+
+def running_case(name, title, words, group, speedup=2, others=()):
+    """A repetition is one pass over all samples; only its time has a bar."""
+    return Case(
+        name,
+        title,
+        words=words,
+        lanes=(*eager_and_compiled(name), *others),
+        bars=(Bar("speedup", speedup, True, f"≥ {speedup} × PyTorch"),),
+        steps=1,
+        group=group,
+        memory=False,
+    )
+
+
+def together(count):
+    return f"{count} together" if count > 1 else "one by one"
+
+
 def torch_lanes(*ways):
     return (Lane("torch", "torch", ways), Lane("compiled", "compiled", ways))
 

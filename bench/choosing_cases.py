@@ -3,45 +3,19 @@
 Names are those of bench/choosing: a family and its settings.
 """
 
-from cases import Bar, Case, Lane, Section
+from cases import Section, running_case, together, training_case
 
 SAMPLES = {"han": 128, "self-attentive": 128, "rocktaschel": 256, "aoa": 128}  # of one repetition of training
 RUN = 64  # samples of one repetition of running
 
 
-def lanes(name):
-    return (Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,)))
-
-
 def training(model):
-    name = f"choosing-training,model={model}"
-    return Case(
-        name,
-        f"{model}, training",
-        words=SAMPLES[model],
-        lanes=lanes(name),
-        bars=(
-            Bar("speedup", 2, True, "≥ 2 × PyTorch"),
-            Bar("memory_ratio", 0.6, False, "≤ 0.6 × PyTorch's peak memory"),
-        ),
-        steps=3,  # of four updates each
-        group="training",
-    )
+    return training_case(f"choosing-training,model={model}", f"{model}, training", SAMPLES[model])
 
 
 def running(model, samples):
     name = f"choosing-running,model={model},samples={samples}"
-    together = f"{samples} together" if samples > 1 else "one by one"
-    return Case(
-        name,
-        f"{model}, {together}",
-        words=RUN,
-        lanes=lanes(name),
-        bars=(Bar("speedup", 2, True, "≥ 2 × PyTorch"),),
-        steps=1,
-        group="running",
-        memory=False,
-    )
+    return running_case(name, f"{model}, {together(samples)}", RUN, "running")
 
 
 CHOOSING = Section(

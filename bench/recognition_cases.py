@@ -3,25 +3,13 @@
 Names are those of bench/recognition: a family and its settings. What `words` counts are letters.
 """
 
-from cases import Bar, Case, Lane, Section
+from cases import Section, training_case
 
 LETTERS = 3034  # of one repetition, with the ends
 
 
 def training(cell, title):
-    name = f"recognition-training,cell={cell}"
-    return Case(
-        name,
-        title,
-        words=LETTERS,
-        lanes=(Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,))),
-        bars=(
-            Bar("speedup", 2, True, "≥ 2 × PyTorch"),
-            Bar("memory_ratio", 0.6, False, "≤ 0.6 × PyTorch's peak memory"),
-        ),
-        steps=1,  # of four updates
-        group="training",
-    )
+    return training_case(f"recognition-training,cell={cell}", title, LETTERS, steps=1)
 
 
 RECOGNITION = Section(

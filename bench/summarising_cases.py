@@ -3,26 +3,14 @@
 Names are those of bench/summarising: a family and its settings.
 """
 
-from cases import Bar, Case, Lane, Section
+from cases import Bar, Case, Section, training_case
 
 TRAINING_WORDS = 1284  # of one repetition: those of the summaries, ends included
 MODELS = ("abs", "pointer")
 
 
 def training(model):
-    name = f"summarising-training,model={model}"
-    return Case(
-        name,
-        f"{model}, training",
-        words=TRAINING_WORDS,
-        lanes=(Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,))),
-        bars=(
-            Bar("speedup", 2, True, "≥ 2 × PyTorch"),
-            Bar("memory_ratio", 0.6, False, "≤ 0.6 × PyTorch's peak memory"),
-        ),
-        steps=3,  # of four updates each
-        group="training",
-    )
+    return training_case(f"summarising-training,model={model}", f"{model}, training", TRAINING_WORDS)
 
 
 def decoding(model):

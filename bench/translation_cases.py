@@ -3,46 +3,24 @@
 Names are those of bench/translation: a family and its settings.
 """
 
-from cases import Bar, Beside, Case, Lane, Section
+from cases import Bar, Beside, Case, Lane, Section, running_case, together, training_case
 
 # Words of one repetition, ends included: the target's of bench/translation/work.cpp, and the decoded sources'.
 TRAINING_WORDS, DECODED_WORDS = 7114, 1003
 MODELS = {"rnnsearch": 2, "luong": 2, "transformer": 1.3, "convs2s": 1.3}  # training's bars
-MEMORY = Bar("memory_ratio", 0.7, False, "≤ 0.7 × PyTorch's peak memory")
-
-
-def lanes(name):
-    return (Lane("eager", "torch", (name,)), Lane("compiled", "compiled", (name,)))
 
 
 def training(model, factor):
     name = f"translation-training,model={model}"
-    return Case(
-        name,
-        f"{model}, training",
-        words=TRAINING_WORDS,
-        lanes=lanes(name),
-        bars=(Bar("speedup", factor, True, f"≥ {factor} × PyTorch"), MEMORY),
-        steps=3,  # of four updates each
-        group="training",
-    )
+    return training_case(name, f"{model}, training", TRAINING_WORDS, speedup=factor, memory=0.7)
 
 
 def decoding(model, sentences):
     name = f"translation-decoding,model={model},sentences={sentences}"
-    together = f"{sentences} together" if sentences > 1 else "one by one"
     # Another library's own engine: shown beside, the bar is PyTorch's.
     other = (Lane("ctranslate2", "ctranslate2", (name,), counts=False),) if model == "transformer" else ()
-    return Case(
-        name,
-        f"{model}, beam 5, {together}",
-        words=DECODED_WORDS,
-        lanes=lanes(name) + other,
-        bars=(Bar("speedup", 3, True, "≥ 3 × PyTorch"),),
-        steps=1,
-        group="decoding",
-        memory=False,
-    )
+    title = f"{model}, beam 5, {together(sentences)}"
+    return running_case(name, title, DECODED_WORDS, "decoding", speedup=3, others=other)
 
 
 def explaining(model, trace, bars):
