@@ -56,10 +56,11 @@ class SlowNetwork:
         return ["ip", "netns", "exec", self.NAMES[machine], *words]
 
     def mpirun(self, words):
-        """A rank on each machine. Each has a host name of its own, or Open MPI would take them for one."""
+        """A rank on each machine. Each has a host name of its own, or Open MPI would take them for one. It would bind the
+        first rank of each machine to the first core, which is the same one here."""
         hosts = ",".join(f"{self.address(i)}:1" for i in range(2))
         agent = ["--mca", "plm_rsh_agent", str(HERE / "enter_namespace.sh")]
-        started = ["mpirun", *agent, *TRANSPORTS["tcp"], "--host", hosts, "-n", "2", *words]
+        started = ["mpirun", *agent, *TRANSPORTS["tcp"], "--bind-to", "none", "--host", hosts, "-n", "2", *words]
         as_machine = ["unshare", "--uts", "sh", "-c", 'hostname heed-bench-0 && exec "$@"', "sh"]
         return self.inside(0, [*as_machine, *started]), AS_ROOT
 
