@@ -211,7 +211,7 @@ std::optional<Attended> Attention::fused(const Query& query, const Memory& memor
   options.key_lengths.assign(memory.lengths.values().begin(), memory.lengths.values().end());
   const bool recorded = recording() && (score->queries.wants_gradient() || score->keys.wants_gradient() ||
                                         memory.values.wants_gradient());
-  const bool step = query.count() == 1 && !recorded && !options.rule.functors;
+  const bool step = query.count() == 1 && !query.whole && !recorded && !options.rule.functors;
   if (!step && (memory.rows || query.weights)) return std::nullopt;
   options.rows = memory.rows;
   options.weights = query.weights;

@@ -84,6 +84,9 @@ struct Query {
   // The weights will be asked for and come with the call: a fused step keeps them; anything longer or with a gradient
   // is composed, which has them, instead of fused and then composed a second time.
   bool weights = false;
+  // All queries of a sequence: where there is but one, it is computed as several are, so that its numbers do not depend
+  // on the sequences beside it.
+  bool whole = false;
   // By the definition, even where a fused kernel could. For tests.
   bool composed = false;
 

@@ -1,11 +1,14 @@
 #include "heed/autograd/var.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <mutex>
 #include <queue>
 #include <unordered_set>
 
 #include "heed/autograd/tensor_math.h"
 #include "heed/kernels/elementwise.h"
+#include "heed/kernels/gemm.h"
 
 namespace heed {
 namespace {
@@ -17,6 +20,23 @@ class LeafNode final : public Node {
  public:
   explicit LeafNode(const Shape& result) : Node(nullptr, result, {}) {}
   std::vector<Gradient> run(const Tensor&) override { return {}; }
+};
+
+class Int8Leaf final : public Node {
+ public:
+  Int8Leaf(std::shared_ptr<const Int8Weight> weight, Tensor value)
+      : Node(nullptr, weight->shape(), {}), weight_(std::move(weight)), value_(std::move(value)) {
+    int8 = weight_.get();
+  }
+  std::vector<Gradient> run(const Tensor&) override { return {}; }
+  void unpack() override {
+    std::call_once(unpacked_, [this] { weight_->unpack(value_); });
+  }
+
+ private:
+  std::shared_ptr<const Int8Weight> weight_;
+  Tensor value_;
+  std::once_flag unpacked_;
 };
 
 // Deletes a node whose last handle is gone. Its inputs may lose their last handle too; they wait in a list instead
@@ -147,6 +167,16 @@ NodePointer::~NodePointer() {
   if (node_ && node_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node_);
 }
 
+Var Var::leaf(std::shared_ptr<const Int8Weight> weight) {
+  // Not of the pool, whose memory has been used before: pages that nobody touches are only addresses.
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t bytes = static_cast<std::size_t>(weight->shape().size()) * sizeof(Real);
+  void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  require(memory != nullptr, "[int8] there is no memory for {} bytes", bytes);
+  const Tensor value(memory::Buffer::foreign(memory, memory, std::free), static_cast<Real*>(memory), weight->shape());
+  return Var(value, NodePointer(new Int8Leaf(std::move(weight), value)));
+}
+
 Var Var::leaf(Tensor value) {
   const Shape shape = value.shape();
   return Var(std::move(value), NodePointer(new LeafNode(shape)));
@@ -202,8 +232,13 @@ Gradients backward(const Var& loss) {
   return gradients;
 }
 
-NoGradient::NoGradient() : before_(std::exchange(recording_now, false)) {}
-NoGradient::~NoGradient() { recording_now = before_; }
+NoGradient::NoGradient() : before_(std::exchange(recording_now, false)), alone_before_(kernels::rows_alone()) {
+  kernels::set_rows_alone(true);
+}
+NoGradient::~NoGradient() {
+  recording_now = before_;
+  kernels::set_rows_alone(alone_before_);
+}
 bool recording() { return recording_now; }
 
 void check_numbers(bool on) { checking.store(on, std::memory_order_relaxed); }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "heed/autograd/gradient.h"
+#include "heed/autograd/int8_weight.h"
 
 // The define-by-run tape. An op computes its value with kernels and records a closure that *returns* the gradients
 // of its inputs; the engine alone un-broadcasts and accumulates them. Values live in Vars and in the closures that
@@ -65,15 +67,21 @@ class Node {
   // The inputs' gradients from the output's. Frees what the closure kept: a graph is used once.
   virtual std::vector<Gradient> run(const Tensor& dy) = 0;
   bool leaf() const { return op == nullptr; }
+  // Of a leaf that is held in eight bits: fills the memory of its value, if that has not been done.
+  virtual void unpack() {}
 
   std::atomic<std::uint32_t> owners{1};
   const char* op;
   Shape shape;
-  std::vector<NodePointer> inputs;  // null where an input needs no gradient
-  std::uint64_t sequence;           // rises with creation: consumers always have a higher number than inputs
-  bool queued = false;              // while backward is running
-  Gradient gradient;                // while backward is running
+  std::vector<NodePointer> inputs;   // null where an input needs no gradient
+  std::uint64_t sequence;            // rises with creation: consumers always have a higher number than inputs
+  bool queued = false;               // while backward is running
+  Gradient gradient;                 // while backward is running
+  const Int8Weight* int8 = nullptr;  // what a leaf is held as, if it is not its value
 };
+
+// Whether ops called from this thread record anything.
+bool recording();
 
 // A value and, if a gradient is wanted through it, its place on the tape. Cheap to copy. A Tensor converts to a
 // constant.
@@ -84,10 +92,24 @@ class Var {
   Var(Tensor value, NodePointer node) : value_(std::move(value)), node_(std::move(node)) {}
   // A variable whose gradient backward reports.
   static Var leaf(Tensor value);
+  // A leaf that is held in eight bits. Its value takes memory only once it is asked for.
+  static Var leaf(std::shared_ptr<const Int8Weight> weight);
+  // Null for what is no such leaf.
+  const Int8Weight* held_in_int8() const { return node_ ? node_->int8 : nullptr; }
+  // The same for ops that multiply in eight bits, which they do where nothing is recorded.
+  const Int8Weight* int8() const { return held_in_int8() && !recording() ? node_->int8 : nullptr; }
 
-  const Tensor& value() const { return value_; }
+  const Tensor& value() const {
+    if (node_ && node_->int8) [[unlikely]]
+      node_->unpack();
+    return value_;
+  }
   // For optimisers: the numbers may change between steps, the shape may not.
-  Tensor& value() { return value_; }
+  Tensor& value() {
+    if (node_ && node_->int8) [[unlikely]]
+      node_->unpack();
+    return value_;
+  }
   const Shape& shape() const { return value_.shape(); }
   int rank() const { return value_.rank(); }
   Index size() const { return value_.size(); }
@@ -96,7 +118,7 @@ class Var {
   bool wants_gradient() const { return static_cast<bool>(node_); }
   const NodePointer& node() const { return node_; }
   // The value alone: gradients stop here.
-  Var detached() const { return Var(value_); }
+  Var detached() const { return Var(value()); }
 
  private:
   Tensor value_;
@@ -136,7 +158,8 @@ Gradients backward(const Var& loss);
 using LeafIsDone = std::function<void(const NodePointer& leaf)>;
 void backward(const Var& loss, Gradients& into, const LeafIsDone& done);
 
-// While one of these lives, ops called from this thread record nothing.
+// While one of these lives, ops called from this thread record nothing, and their products give each row what it would
+// get alone (kernels/gemm.h): what a model says of a sample does not depend on those beside it.
 class NoGradient {
  public:
   NoGradient();
@@ -145,9 +168,8 @@ class NoGradient {
   NoGradient& operator=(const NoGradient&) = delete;
 
  private:
-  bool before_;
+  bool before_, alone_before_;
 };
-bool recording();
 
 // When on, the first op whose value or gradient holds a NaN or an infinity is an Error that names it. Costs a pass
 // over every value; for all threads.

@@ -18,6 +18,7 @@ void add_explain(CLI::App& app);
 void add_view(CLI::App& app);
 void add_score(CLI::App& app);
 void add_tune(CLI::App& app);
+void add_quantise(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);

@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   heed::cli::add_view(app);
   heed::cli::add_score(app);
   heed::cli::add_tune(app);
+  heed::cli::add_quantise(app);
   heed::cli::add_serve(app);
   heed::cli::add_info(app);
   heed::cli::add_models(app);

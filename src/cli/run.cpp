@@ -28,7 +28,7 @@ struct RunCommand {
   std::string input, output = "-", search = "beam", alignment;
   Index best = 1, chunk = 0;
   int threads = 0;
-  bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false;
+  bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false, int8 = false;
   RunOptions options;
 };
 
@@ -178,7 +178,8 @@ void run(RunCommand command, const Job* expected) {
       [&](const std::string& line) {
         progress ? progress->note("warning: " + line) : fmt::print(stderr, "warning: {}\n", line);
       },
-      command.verify ? FolderWeights::verified : FolderWeights::trained);
+      command.verify ? FolderWeights::verified : FolderWeights::trained,
+      command.int8 ? Numbers::int8 : Numbers::stored);
   const Job& job = runner.job();
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
@@ -329,6 +330,8 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
       ->capture_default_str();
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->add_flag("--verify", options->verify, "Read the whole model first and compare it with its digests");
+  command->add_flag("--int8", options->int8,
+                    "Round the weights of products to eight bits: faster, with a little less precision (see quantise)");
   command->footer(job != nullptr ? examples_of(*job) : "Example:\n  heed run my-model inputs --json");
   command->callback([options, job] { run(*options, job); });
 }

@@ -18,7 +18,7 @@ struct ServeOptions {
   std::string token_file;
   double timeout = 30, client_timeout = 10, idle_timeout = 60;  // seconds
   int port = 8080;
-  bool quiet = false;
+  bool quiet = false, int8 = false;
   ServerOptions server;
 };
 
@@ -46,7 +46,10 @@ std::string token(const ServeOptions& options) {
 // The models as they were named, with the languages that were given for them in the same order.
 std::vector<ModelSource> sources_of(const ServeOptions& options) {
   std::vector<ModelSource> models;
-  for (const std::string& model : options.models) models.push_back(model_source(model));
+  for (const std::string& model : options.models) {
+    models.push_back(model_source(model));
+    models.back().numbers = options.int8 ? Numbers::int8 : Numbers::stored;
+  }
   require(options.languages.size() <= models.size(), "--languages: it was given {} times for {} models",
           options.languages.size(), models.size());
   for (std::size_t i = 0; i < options.languages.size(); ++i) {
@@ -145,6 +148,8 @@ void add_serve(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--idle-timeout", options->idle_timeout, "Seconds until an idle connection is closed")
       ->capture_default_str();
+  command->add_flag("--int8", options->int8,
+                    "Round the models' weights to eight bits: faster, with a little less precision (see quantise)");
   command->add_flag("--quiet,-q", options->quiet, "Do not log a line for each request");
   command->footer(
       "Examples:\n"

@@ -184,8 +184,8 @@ std::vector<NamedTensor> SoundSense::knowledge() const {
 
 void SoundSense::recall(const GivenValues& given) {
   if (options_.normalise != "corpus") return;
-  mean_ = given("mean", Shape{width_});
-  deviation_ = given("deviation", Shape{width_});
+  mean_ = given("mean", Shape{width_}).value();
+  deviation_ = given("deviation", Shape{width_}).value();
 }
 
 }  // namespace heed

@@ -30,9 +30,10 @@ VisitFields all_fields(const Job& job, Config& config) {
   };
 }
 
-void make_model(Bundle& bundle, std::uint64_t seed, const GivenValues& given) {
+void make_model(Bundle& bundle, std::uint64_t seed, const GivenValues& given, Numbers numbers = Numbers::stored) {
   bundle.parameters = std::make_unique<Parameters>(seed);
   bundle.parameters->give(given);
+  if (numbers == Numbers::int8) bundle.parameters->round_to_int8();
   bundle.model = bundle.system->make(Scope(*bundle.parameters), *bundle.config);
   bundle.parameters->give({});
   bundle.writer = dynamic_cast<const Writer*>(bundle.model.get());
@@ -240,7 +241,7 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
                              prepare);
 }
 
-Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed) {
+Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed, Numbers numbers) {
   using Verify = ModelFolder::Verify;
   folder.verify(weights == FolderWeights::trained    ? Verify::without_tensors
                 : weights == FolderWeights::verified ? Verify::model
@@ -265,13 +266,13 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   if (job.gives_choice()) bundle.reranking = Reranking::load(folder, bundle.codes.inputs.front());
   if (weights != FolderWeights::fresh) {
     const ParametersFile stored = folder.stored_weights();
-    make_model(bundle, seed, stored);
+    make_model(bundle, seed, stored, numbers);
     stored.require_no_others(*bundle.parameters);
   } else if (folder.has_checkpoint()) {
     // Training goes on from them and writes to them: they get memory of their own.
     const ParametersFile stored(folder.checkpoint(), "parameters/");
     make_model(bundle, seed,
-               [&stored](const std::string& name, const Shape& shape) { return stored(name, shape).copy(); });
+               [&stored](const std::string& name, const Shape& shape) { return stored(name, shape).value().copy(); });
     stored.require_no_others(*bundle.parameters);
   } else {
     make_model(bundle, seed, {});

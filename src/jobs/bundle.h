@@ -67,7 +67,11 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
 // with those of its checkpoint, or drawn anew before there is one, to be trained, verified as well. A vocabulary of
 // another size than the model's is an Error.
 enum class FolderWeights { trained, verified, fresh };
-Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1);
+// How trained weights are held: as the folder has them, or rounded to eight bits where products can be
+// (nn/parameters.h).
+enum class Numbers { stored, int8 };
+Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1,
+                   Numbers numbers = Numbers::stored);
 
 // Where each sentence of a text ends among its pieces, which stand at `places`: each end is larger than the one before,
 // and the last is their number.

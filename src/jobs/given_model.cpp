@@ -20,7 +20,7 @@ std::string give_weights(Bundle& bundle, const std::string& folder) {
   const ParametersFile stored = model.stored_weights();
   for (Parameters::Entry& each : bundle.parameters->entries()) {
     Tensor value = each.var.value();
-    const Tensor given = stored(each.name, value.shape()).contiguous();
+    const Tensor given = stored(each.name, value.shape()).value().contiguous();
     std::copy_n(given.data(), given.size(), value.data());
   }
   stored.require_no_others(*bundle.parameters);

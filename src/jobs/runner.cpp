@@ -36,11 +36,12 @@ double add_logarithms(double a, double b) { return std::max(a, b) + std::log1p(s
 
 }  // namespace
 
-Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folders, FolderWeights weights) {
+Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folders, FolderWeights weights,
+                                 Numbers numbers) {
   require(!folders.empty(), "[run] there is no model");
   Bundles bundles;
   for (const std::filesystem::path& folder : folders) {
-    bundles.push_back(std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), weights)));
+    bundles.push_back(std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), weights, 1, numbers)));
     require(bundles.back()->job == bundles.front()->job, "{}: it is for {}, but {} is for {}", folder.string(),
             bundles.back()->job->name, folders.front().string(), bundles.front()->job->name);
     require(code_bytes(*bundles.back()) == code_bytes(*bundles.front()),
@@ -50,9 +51,10 @@ Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folde
   return bundles;
 }
 
-Runner::Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn, FolderWeights weights)
+Runner::Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn, FolderWeights weights,
+               Numbers numbers)
     // Braces keep the order: no folder is named before it is known that there is one.
-    : Runner{load_all(folders, weights), name_of_folder(folders.front()), threads, std::move(warn)} {}
+    : Runner{load_all(folders, weights, numbers), name_of_folder(folders.front()), threads, std::move(warn)} {}
 
 Runner::Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threads, Warn warn)
     : Runner(Bundles{std::move(bundle)}, std::move(name), threads, std::move(warn)) {}

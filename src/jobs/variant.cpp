@@ -42,7 +42,7 @@ Bundle exchanged(const Bundle& bundle, const std::string& normaliser) {
   Bundle changed = make_bundle(*bundle.job, system, std::move(config), bundle.codes, 1,
                                [&](const std::string& name, const Shape& shape) {
                                  require_fit(own.contains(name) && own.at(name).shape() == shape);
-                                 return own.at(name).value();
+                                 return own.at(name);
                                });
   require_fit(changed.parameters->entries().size() == own.entries().size());
   changed.example = bundle.example, changed.languages = bundle.languages;

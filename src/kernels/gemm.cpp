@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/base/one_thread.h"
 #include "heed/base/signal_stack.h"
@@ -113,6 +114,7 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
 }
 
 constexpr Index kMostRows = 6;  // at a time
+constexpr Index kManyRows = 32;
 
 // Rows are taken in groups of equal size, at most kMostRows.
 Index group_of(Index m) {
@@ -132,21 +134,25 @@ void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Ma
   constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
   HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
   const Index group = group_of(m), step = lanes();
-  for (Index p = 0; p < k; p += kDepth) {
-    const Index depth = std::min(kDepth, k - p);
-    const Real kept = p == 0 ? beta : Real{1};
-    for (Index j = begin; j < end;) {
-      const bool wide = end - j >= kTile * step;
-      const Index width = wide ? kTile * step : std::min(step, end - j);
-      for (Index i = 0; i < m; i += group) {
-        const Index rows = std::min(group, m - i);
-        const bool whole = width >= step, again = whole && i > 0, once = rows == m;
-        (wide ? kWide : kNarrow)[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
-                                           again ? packed : b.data + p * b.stride + j, again ? width : b.stride, kept,
-                                           c + i * ldc + j, ldc, whole && i == 0 && !once ? packed : nullptr);
-      }
-      j += width;
+  const auto width_at = [&](Index j) { return end - j >= kTile * step ? kTile * step : std::min(step, end - j); };
+  const auto tile = [&](Index p, Index j) HWY_ATTR {
+    const Index depth = std::min(kDepth, k - p), width = width_at(j);
+    for (Index i = 0; i < m; i += group) {
+      const Index rows = std::min(group, m - i);
+      const bool whole = width >= step, again = whole && i > 0, once = rows == m;
+      (width > step ? kWide : kNarrow)[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
+                                                 again ? packed : b.data + p * b.stride + j, again ? width : b.stride,
+                                                 p == 0 ? beta : Real{1}, c + i * ldc + j, ldc,
+                                                 whole && i == 0 && !once ? packed : nullptr);
     }
+  };
+  // Of few rows the pages of B are what counts, of many the rows of C that a tile has.
+  if (m <= kManyRows) {
+    for (Index p = 0; p < k; p += kDepth)
+      for (Index j = begin; j < end; j += width_at(j)) tile(p, j);
+  } else {
+    for (Index j = begin; j < end; j += width_at(j))
+      for (Index p = 0; p < k; p += kDepth) tile(p, j);
   }
 }
 
@@ -220,13 +226,19 @@ void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real bet
 }  // namespace
 #endif
 
+namespace {
+thread_local bool rows_are_alone = false;
+}
+void set_rows_alone(bool alone) { rows_are_alone = alone; }
+bool rows_alone() { return rows_are_alone; }
+
 void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   if (m == 0 || n == 0) return;
 #ifdef HEED_DOUBLE
   ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
-  if (!a.transposed && m <= (b.transposed ? kFewRowsTransposed : kFewRows))
+  if (!a.transposed && (rows_are_alone || m <= (b.transposed ? kFewRowsTransposed : kFewRows)))
     return product_of_few_rows(m, n, k, alpha, a, b, beta, c, ldc);
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
@@ -237,10 +249,12 @@ void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Ma
   // One product a thread is better than all threads on one; below some ten thousand multiplications a second thread
   // does not pay.
   const Index work = std::max<Index>(1, m * n * k);
-  parallel_for(batch, std::max<Index>(1, 65536 / work), [&](Index begin, Index end) {
+  parallel_for(batch, std::max<Index>(1, 65536 / work), [&, alone = rows_are_alone](Index begin, Index end) {
+    const bool before = std::exchange(rows_are_alone, alone);  // of this thread, which may be another
     for (Index i = begin; i < end; ++i)
       gemm(m, n, k, alpha, {a.data + offsets.a[i], a.stride, a.transposed},
            {b.data + offsets.b[i], b.stride, b.transposed}, beta, c + offsets.c[i], ldc);
+    rows_are_alone = before;
   });
 }
 

@@ -14,6 +14,12 @@ struct Matrix {
 };
 void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc);
 
+// Whether the calling thread's products sum each row of C in one order, whatever rows stand beside it, where A is not
+// transposed: then a row's result is that of a product of this row alone, bit for bit. Otherwise products of many rows
+// are those of oneDNN, which are somewhat faster and whose order depends on the number of rows.
+void set_rows_alone(bool alone);
+bool rows_alone();
+
 // `batch` products; the operands of product i start at a.data + a_offsets[i] and so on.
 struct BatchOffsets {
   const Index *a, *b, *c;

@@ -32,14 +32,10 @@ Tensor within_lengths(const Ids& lengths, Index longest) {
   return as_numbers(mask, mask.shape());
 }
 
-// The mean of 2Q + 1 neighbours, zeros beyond the ends, of x [batch, m, width]. No more zeros are made than there are
-// words.
+// The mean of 2Q + 1 neighbours, zeros beyond the ends, of x [batch, m, width]: however long the texts beside it are.
 Var smoothed(const Var& x, Index reach) {
-  const Index around = std::min(reach, x.size(1) - 1);
-  const Real share = static_cast<Real>(2 * around + 1) / static_cast<Real>(2 * reach + 1);
-  if (around == 0) return reach == 0 ? x : scale(x, share);
-  const Var mean = mean_pool1d(pad(x, 1, around, around), {.window = 2 * around + 1, .stride = 1});
-  return around == reach ? mean : scale(mean, share);
+  if (reach == 0) return x;
+  return mean_pool1d(pad(x, 1, reach, reach), {.window = 2 * reach + 1, .stride = 1});
 }
 
 // The last C words before each: [batch, n, C] of previous [batch, n].

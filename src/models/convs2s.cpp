@@ -29,8 +29,9 @@ AttentionOptions source_attention(Index width) {
 }
 
 // The norm of each output unit's weights, the last axis.
-Initialiser norms_of(const Tensor& v) {
-  return [v](Tensor& norms, RandomKey) {
+Initialiser norms_of(const Var& weights) {
+  return [weights](Tensor& norms, RandomKey) {
+    const Tensor& v = weights.value();
     const Index units = norms.size();
     for (Index unit = 0; unit < units; ++unit) {
       double squares = 0;
@@ -71,8 +72,8 @@ ConvS2S::ConvS2S(const Scope& scope, const ConvS2SConfig& config)
   const Index embedding = config.embedding, hidden = config.hidden;
   const double kept = 1 - config.dropout;
   const auto normed = [](const Scope& place, const Shape& shape, double variance) {
-    const Var v = place.parameter("direction", shape, init::normal(std::sqrt(variance)));
-    return Normed{v, place.parameter("norm", Shape{shape[-1]}, norms_of(v.value())),
+    const Var v = place.parameter("direction", shape, init::normal(std::sqrt(variance)), Use::factor);
+    return Normed{v, place.parameter("norm", Shape{shape[-1]}, norms_of(v)),
                   place.parameter("bias", Shape{shape[-1]}, init::zeros())};
   };
   const auto map = [&](const Scope& place, Index in, Index out, double p) {
@@ -141,11 +142,12 @@ ConvS2S::Encoded ConvS2S::encode(const Source& source, Random* random) const {
 }
 
 Var ConvS2S::attend(const Weights::DecoderLayer& layer, const Var& h, const Var& g, const Encoded& encoded,
-                    std::vector<Var>& attended) const {
+                    std::vector<Var>& attended, bool whole) const {
   const Index batch = h.size(0), n = h.size(1), m = encoded.memory.size();
   Query query;
   query.vectors = mean_sum(through(layer.query, h), g);
   query.weights = true;  // they are taken in every call
+  query.whole = whole;
   const Attended result = attention_(query, encoded.memory);
   attended.push_back(reshape(result.weights, Shape{batch, n, m}));
   const Var context = reshape(result.read, Shape{batch, n, config_.embedding}) * encoded.root;
@@ -189,7 +191,7 @@ TeacherForced ConvS2S::forward(const Source& source, const Source& previous, con
     const Var input = dropped(x, config_.dropout, options.random);
     const Affine& convolution = layer.convolution;
     const Var h = glu(conv1d(input, convolution.weight, convolution.bias, {.padding = Padding::causal}));
-    x = mean_sum(attend(layer, h, g, encoded, attended), x);
+    x = mean_sum(attend(layer, h, g, encoded, attended, true), x);
   }
   for (std::size_t i = 0; options.trace && i < attended.size(); ++i)
     options.trace->push_back(AttentionRecord{{attended[i]}, {}, 0}.traced(attention_name(static_cast<Index>(i))));
@@ -220,7 +222,7 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
     const Var matrix = reshape(layer.convolution.weight, Shape{kernel * hidden, 2 * hidden});
     const Var h = glu(linear(reshape(seen, Shape{rows, 1, kernel * hidden}), matrix, layer.convolution.bias));
     state.inputs[i] = slice(seen, 1, 1, kernel);
-    x = mean_sum(attend(layer, h, g, encoded, attended), x);
+    x = mean_sum(attend(layer, h, g, encoded, attended, false), x);
   }
   const Var alignment = mean_of(attended);
   ++state.position;

@@ -92,8 +92,9 @@ class ConvS2S final : public Writer {
   // w + p of words [batch, n], the first of them at `position`.
   Var embed(const Embedding& words, const Embedding& positions, const Ids& ids, Index position, Random* random) const;
   // √½ (h + attention), h [batch, n, hidden] and g [batch, n, embedding]; the weights [batch, n, m] go to `attended`.
+  // `whole`: see Query.
   Var attend(const Weights::DecoderLayer& layer, const Var& h, const Var& g, const Encoded& encoded,
-             std::vector<Var>& attended) const;
+             std::vector<Var>& attended, bool whole) const;
   WordScores predicted(const Var& x, const Var& alignment, const Encoded& encoded, Random* random) const;
 
   ConvS2SConfig config_;

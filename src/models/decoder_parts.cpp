@@ -128,7 +128,7 @@ WordOutput::WordOutput(const Scope& scope, Index in, const Embedding& target, bo
           "[output] the words' vectors of width {} cannot be the output's weights of width {}; give both one width, or "
           "set tied to false",
           width, in);
-  weight_ = tied ? target.table() : scope.parameter("weight", Shape{in, vocabulary}, initialise);
+  weight_ = tied ? target.table() : scope.parameter("weight", Shape{in, vocabulary}, initialise, Use::factor);
   bias_ = scope.parameter("bias", Shape{vocabulary}, init::zeros());
 }
 
@@ -148,7 +148,7 @@ Memory SourceAttention::memory(const Var& annotations, const Var& values, const 
 }
 
 SourceAttention::Result SourceAttention::operator()(const Var& queries, Index position, const Memory& memory,
-                                                    const Past& past, Random* random) const {
+                                                    const Past& past, Random* random, bool whole) const {
   const Index batch = queries.size(0), n = queries.size(1);
   Query query;
   query.vectors = queries;
@@ -156,6 +156,7 @@ SourceAttention::Result SourceAttention::operator()(const Var& queries, Index po
   query.past = &past;
   query.training = random != nullptr;
   query.weights = true;  // they are taken in every call
+  query.whole = whole;
   if (random) query.key = random->next(), query.batch_key = random->key();
   const Attended attended = (*attention_)(query, memory);
   // A score without queries gives all of them the same row.

@@ -62,14 +62,16 @@ class SourceAttention {
   Memory memory(const Var& annotations, const Ids& lengths) const { return memory(annotations, annotations, lengths); }
   // Looks at annotations and reads others of the same width.
   Memory memory(const Var& annotations, const Var& values, const Ids& lengths) const;
-  // Queries [batch, n, width], the first of them at `position`; n is 1 for an attention that remembers.
+  // Queries [batch, n, width], the first of them at `position`; n is 1 for an attention that remembers. `whole`: they
+  // are all of a sequence's, see Query.
   struct Result {
     Var read;     // [batch, n, annotation width]
     Var weights;  // [batch, n, m]
     Past past;
     Var log_probability, entropy;  // of sampled positions, [batch, n]; empty if none were
   };
-  Result operator()(const Var& queries, Index position, const Memory& memory, const Past& past, Random* random) const;
+  Result operator()(const Var& queries, Index position, const Memory& memory, const Past& past, Random* random,
+                    bool whole = false) const;
   bool remembers() const { return attention_->carries().any(); }
 
  private:

@@ -146,13 +146,13 @@ std::vector<NamedTensor> folded_tensors(const Encoder& encoder, const EyeWeights
 
 EyeWeights recall_eye_weights(const Encoder& encoder, std::size_t layers, const GivenValues& given) {
   EyeWeights weights;
-  weights.colours = {three(given("mean", Shape{3})), three(given("deviation", Shape{3}))};
+  weights.colours = {three(given("mean", Shape{3}).value()), three(given("deviation", Shape{3}).value())};
   for (std::size_t i = 0; i < layers; ++i) {
     const EyeLayer& layer = encoder.layers[i];
     EyeWeights::Layer& known = weights.layers.emplace_back();
     if (!layer.has_weight()) continue;
-    known.weight = from_file(layer, given(layer.name + ".weight", shape_in_files(layer)));
-    known.bias = given(layer.name + ".bias", Shape{layer.out}).contiguous();
+    known.weight = from_file(layer, given(layer.name + ".weight", shape_in_files(layer)).value());
+    known.bias = given(layer.name + ".bias", Shape{layer.out}).value().contiguous();
   }
   return weights;
 }

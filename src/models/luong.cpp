@@ -85,8 +85,8 @@ void Luong::advance(State& state, const Var& words, Random* random) const {
 }
 
 Luong::Attentional Luong::attend(const Var& top, Index position, const Encoded& encoded, const Past& past,
-                                 Random* random) const {
-  SourceAttention::Result attended = attention_(top, position, encoded.memory, past, random);
+                                 Random* random, bool whole) const {
+  SourceAttention::Result attended = attention_(top, position, encoded.memory, past, random, whole);
   const Var states = combine_(joined(attended.read, top));
   return {states, std::move(attended)};
 }
@@ -116,7 +116,7 @@ Var Luong::unfed_states(const Encoded& encoded, const Source& previous, Random* 
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, random);
   const Var top = decoder_(embedded, encoded.start, {previous.lengths}, dropping(random)).outputs;
   if (!attention_.remembers()) {
-    const Attentional all = attend(top, 0, encoded, {}, random);
+    const Attentional all = attend(top, 0, encoded, {}, random, true);
     record.add(all.attended);
     return all.states;
   }

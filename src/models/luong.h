@@ -76,7 +76,8 @@ class Luong final : public Writer {
     Var states;
     SourceAttention::Result attended;
   };
-  Attentional attend(const Var& top, Index position, const Encoded& encoded, const Past& past, Random* random) const;
+  Attentional attend(const Var& top, Index position, const Encoded& encoded, const Past& past, Random* random,
+                     bool whole = false) const;
   // h̃ of all steps [batch, n, hidden]; what was attended to goes into the record.
   Var fed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const;
   Var unfed_states(const Encoded& encoded, const Source& previous, Random* random, AttentionRecord& record) const;

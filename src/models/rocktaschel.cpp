@@ -120,7 +120,8 @@ Rocktaschel::Read Rocktaschel::read(const Source& first, const Source& second, c
     const Index at_once = attention_.remembers() ? 1 : n;
     Past past;
     for (Index t = 0; t < n; t += at_once) {
-      const auto seen = attention_(slice(after.outputs, 1, t, t + at_once), t, memory, past, options.random);
+      const auto seen =
+          attention_(slice(after.outputs, 1, t, t + at_once), t, memory, past, options.random, !attention_.remembers());
       record.add(seen);
       reads.push_back(seen.read);
       past = seen.past;

@@ -180,7 +180,7 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
       const bool layer_aligns = static_cast<Index>(i) == alignment_layer(), aligns = aligned && layer_aligns;
       Query query;
       query.vectors = y;
-      query.weights = aligns;
+      query.weights = aligns, query.whole = true;
       Memory memory = layer.source.memory(read, source.lengths);
       if (layer_aligns) memory.gates = options.gates;
       const MultiHead::Result attended = layer.source(query, memory);

@@ -14,7 +14,7 @@ class Embedding {
   Embedding() = default;
   Embedding(const Scope& scope, Index vocabulary, Index width, const Initialiser& initialise = init::normal(0.1),
             Rows rows = Rows::learned)
-      : table_(scope.parameter("table", Shape{vocabulary, width}, initialise)) {
+      : table_(scope.parameter("table", Shape{vocabulary, width}, initialise, Use::table)) {
     if (rows == Rows::may_be_frozen) frozen_ = scope.parameter("frozen", Shape{vocabulary}, init::zeros());
   }
   Var operator()(const Ids& ids) const { return embedding(table_, ids, frozen_ ? frozen_.value() : Tensor()); }

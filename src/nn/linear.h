@@ -16,7 +16,8 @@ class Linear {
  public:
   Linear() = default;
   Linear(const Scope& scope, Index in, Index out, const LinearOptions& options = {})
-      : weight_(scope.parameter("weight", Shape{in, out}, options.initialise)), activation_(options.activation) {
+      : weight_(scope.parameter("weight", Shape{in, out}, options.initialise, Use::factor)),
+        activation_(options.activation) {
     if (options.bias) bias_ = scope.parameter("bias", Shape{out}, init::zeros());
   }
   Var operator()(const Var& x) const { return linear(x, weight_, bias_, activation_); }

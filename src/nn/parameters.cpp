@@ -74,12 +74,27 @@ Initialiser orthogonal() {
 
 }  // namespace init
 
-Var Parameters::add(const std::string& name, const Shape& shape, const Initialiser& initialise) {
+namespace {
+
+Var held_in_int8(const std::string& name, const Tensor& value, Use use) {
+  const auto outputs = use == Use::table ? Int8Weight::Outputs::first : Int8Weight::Outputs::last;
+  try {
+    return Var::leaf(std::make_shared<const Int8Weight>(value, outputs));
+  } catch (const Error& error) {
+    fail("parameter {}: {}", name, error.what());
+  }
+}
+
+}  // namespace
+
+Var Parameters::add(const std::string& name, const Shape& shape, const Initialiser& initialise, Use use) {
   require(!contains(name), "[parameters] there is a parameter {} already", name);
-  Tensor value = given_ ? given_(name, shape) : Tensor(shape);
-  if (!given_) initialise(value, key_.derive(name));
+  Var var = given_ ? given_(name, shape) : Var(Tensor(shape));
+  if (!given_) initialise(var.value(), key_.derive(name));
+  if (!var.wants_gradient())
+    var = int8_ && use != Use::anything ? held_in_int8(name, var.value(), use) : Var::leaf(var.value());
   positions_.emplace(name, entries_.size());
-  entries_.push_back({name, Var::leaf(std::move(value))});
+  entries_.push_back({name, std::move(var), use});
   return entries_.back().var;
 }
 

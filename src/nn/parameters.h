@@ -28,8 +28,12 @@ Initialiser orthogonal();
 }  // namespace init
 
 // The values of a parameter by its name and shape, from whoever has them, such as a file: an Error of its own if there
-// are none. What it gives is the parameter, not copied.
-using GivenValues = std::function<Tensor(const std::string& name, const Shape& shape)>;
+// are none. What it gives is the parameter, not copied: a tensor, or a leaf that is held in eight bits.
+using GivenValues = std::function<Var(const std::string& name, const Shape& shape)>;
+
+// What a model does with a parameter, which decides whether it can be held in eight bits: anything; multiplies by it, x
+// W; or looks its rows up and multiplies by its transpose.
+enum class Use { anything, factor, table };
 
 // All trainable tensors of a model, by name, in the order they were made.
 class Parameters {
@@ -37,6 +41,7 @@ class Parameters {
   struct Entry {
     std::string name;
     Var var;
+    Use use = Use::anything;
   };
 
   explicit Parameters(std::uint64_t seed = 1) : key_{seed, 0} {}
@@ -45,8 +50,11 @@ class Parameters {
 
   // From now on new parameters get what is given, and initialisers are not called; an empty function ends it.
   void give(GivenValues given) { given_ = std::move(given); }
+  // From now on new factors and tables are held in eight bits, to be run and not to be trained. One with a number that
+  // is not finite is an Error.
+  void round_to_int8() { int8_ = true; }
   // A new parameter; the name must be new.
-  Var add(const std::string& name, const Shape& shape, const Initialiser& initialise);
+  Var add(const std::string& name, const Shape& shape, const Initialiser& initialise, Use use = Use::anything);
   const Var& at(const std::string& name) const;
   bool contains(const std::string& name) const { return positions_.count(name) > 0; }
   const std::vector<Entry>& entries() const { return entries_; }
@@ -57,6 +65,7 @@ class Parameters {
  private:
   RandomKey key_;
   GivenValues given_;
+  bool int8_ = false;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> positions_;
 };
@@ -67,8 +76,9 @@ class Scope {
   Scope(Parameters& parameters, std::string prefix = "")  // NOLINT: the parameters themselves are the outermost scope
       : parameters_(&parameters), prefix_(std::move(prefix)) {}
   Scope operator/(std::string_view name) const { return {*parameters_, full(name)}; }
-  Var parameter(std::string_view name, const Shape& shape, const Initialiser& initialise) const {
-    return parameters_->add(full(name), shape, initialise);
+  Var parameter(std::string_view name, const Shape& shape, const Initialiser& initialise,
+                Use use = Use::anything) const {
+    return parameters_->add(full(name), shape, initialise, use);
   }
 
  private:

@@ -18,6 +18,7 @@ struct ModelSource {
   std::string name;
   std::filesystem::path folder;
   std::vector<std::string> languages = {};  // of what is read and of what is written; empty: as the model itself says
+  Numbers numbers = Numbers::stored;
 };
 // "name=folder", or a folder whose own name is taken. An Error if that gives no name that fits into a path and a log.
 ModelSource model_source(const std::string& argument);

@@ -9,7 +9,8 @@
 
 namespace heed {
 
-// All parameters of a model as one safetensors file.
+// All parameters of a model as one safetensors file. One that is held in eight bits is of type I8, and beside it stand
+// the scales of its outputs: "weight.scales", or "table.row_scales" where its rows are the outputs.
 void save_parameters(const std::filesystem::path& path, const Parameters& parameters, const Metadata& metadata = {},
                      const AtomicFile::BeforeRename& before = {});
 
@@ -21,7 +22,7 @@ class ParametersFile {
   // Where the file has more than parameters, they are those whose names begin with the prefix.
   explicit ParametersFile(const std::filesystem::path& path, std::string prefix = "");
 
-  Tensor operator()(const std::string& name, const Shape& shape) const;
+  Var operator()(const std::string& name, const Shape& shape) const;
   // An Error that lists what the file has under the prefix beyond these parameters.
   void require_no_others(const Parameters& parameters) const;
 

@@ -44,7 +44,7 @@ void write_tensors(const std::string& name, std::span<const NamedTensor> tensors
                    const std::function<void(std::span<const std::byte>)>& write) {
   std::vector<const NamedTensor*> sorted;
   for (const NamedTensor& each : tensors) {
-    require(static_cast<bool>(each.tensor), "{}: tensor {} has no memory", name, Quoted{each.name});
+    require(each.tensor || each.bytes, "{}: tensor {} has no memory", name, Quoted{each.name});
     require(each.name != SafetensorsHeader::kMetadata, "{}: a tensor may not be called {}", name,
             SafetensorsHeader::kMetadata);
     sorted.push_back(&each);
@@ -58,9 +58,9 @@ void write_tensors(const std::string& name, std::span<const NamedTensor> tensors
   std::size_t end = 0;
   for (const NamedTensor* each : sorted) {
     const std::size_t begin = end;
-    end += static_cast<std::size_t>(each->tensor.size()) * sizeof(Real);
-    header[each->name] = {
-        {"dtype", name_of(kRealDtype)}, {"shape", each->tensor.shape().sizes()}, {"data_offsets", {begin, end}}};
+    const Dtype dtype = each->bytes ? Dtype::i8 : kRealDtype;
+    end += static_cast<std::size_t>(each->shape().size()) * bytes_of(dtype);
+    header[each->name] = {{"dtype", name_of(dtype)}, {"shape", each->shape().sizes()}, {"data_offsets", {begin, end}}};
   }
   std::string text;
   try {
@@ -75,7 +75,11 @@ void write_tensors(const std::string& name, std::span<const NamedTensor> tensors
   const std::uint64_t length = text.size();
   write(std::as_bytes(std::span(&length, 1)));
   write(std::as_bytes(std::span(text)));
-  for (const NamedTensor* each : sorted) write(std::as_bytes(each->tensor.contiguous().values()));
+  for (const NamedTensor* each : sorted)
+    if (each->bytes)
+      write(std::as_bytes(each->bytes.contiguous().values()));
+    else
+      write(std::as_bytes(each->tensor.contiguous().values()));
 }
 
 }  // namespace
@@ -161,6 +165,12 @@ Tensor SafetensorsFile::tensor(std::string_view name) const {
       fail("{}: tensor {} is {}; only F16, BF16, F32 and F64 can be read as real numbers", file_, Quoted{name},
            name_of(found.dtype));
   }
+}
+
+TensorOf<std::int8_t> SafetensorsFile::bytes(std::string_view name) const {
+  const SafetensorsHeader::Entry& found = entry(name);
+  require(found.dtype == Dtype::i8, "{}: {} is of type {}, not I8", file_, Quoted{name}, name_of(found.dtype));
+  return native<std::int8_t>(found);
 }
 
 Ids SafetensorsFile::ids(std::string_view name) const {

@@ -21,7 +21,7 @@
 
 namespace heed {
 
-// Writes the tensors, sorted by name, as F32 (F64 in the double build), byte for byte what the reference
+// Writes the tensors, sorted by name, as F32 (F64 in the double build) or I8, byte for byte what the reference
 // implementation writes. The file appears whole or not at all, by way of AtomicFile.
 void save_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                       const Metadata& metadata = {}, const AtomicFile::BeforeRename& before = {});
@@ -52,6 +52,8 @@ class SafetensorsFile {
   // mapping, which lives as long as the tensor does: nothing is copied, and writing to it never reaches the file but
   // is seen by other views of the same SafetensorsFile. Otherwise a converted copy, rounded to nearest.
   Tensor tensor(std::string_view name) const;
+  // The numbers of an I8 tensor, a view of the mapping.
+  TensorOf<std::int8_t> bytes(std::string_view name) const;
   // The numbers of an I32 or I64 tensor; one that does not fit 32 bits is an Error.
   Ids ids(std::string_view name) const;
 

@@ -57,6 +57,31 @@ grep -qE '\|\|\| ([0-9.e-]+,){3}[0-9.e-]+ ' output || { fault 'soft alignment'; 
 "$heed" translate -m model -i one --draw 2>/dev/null >output
 expect 'draw' 'steht ' 'rote '
 
+# In eight bits it is a quarter of the size and says the same, from its folder or rounded when it is loaded.
+"$heed" quantise model --output model-int8 >output
+expect 'quantise' 'model-int8: 0.0 MB of weights'
+"$heed" translate model-int8 train.en 2>/dev/null >translated
+cmp -s translated train.de || { fault 'quantise: the training sentences come out otherwise'; diff translated train.de || true; }
+"$heed" translate model train.en --int8 2>/dev/null | cmp -s - translated || fault '--int8: not what the quantised model says'
+"$heed" score --model model-int8 --source one --target <(echo 'der rote baum steht') --summary >output
+expect 'score in eight bits' '1 samples, 5 pieces'
+"$heed" info model-int8 --verify >output 2>&1 || { fault 'info --verify of a quantised model'; cat output; }
+fails 1 'eight bits already' quantise model-int8 --output again
+fails 1 'model-int8' quantise model --output model-int8
+"$heed" quantise model --output model-int8 --force >/dev/null || fault 'quantise --force'
+python3 - model/model.safetensors broken.safetensors <<'PYTHON'
+import struct, sys
+
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-4:] = struct.pack("<f", float("nan"))
+open(sys.argv[2], "wb").write(data)
+PYTHON
+cp -r model broken
+mv broken.safetensors broken/model.safetensors
+rm broken/digests.json
+fails 1 'a number that is not finite' quantise broken --output never
+[ ! -e never ] && [ ! -e again ] || fault 'quantise: something was written though it failed'
+
 # What a translation scores is what searching said of it.
 "$heed" translate -m model -i one --scores 2>/dev/null | sed 's/.*steht ||| \(-[0-9.]*\) .*/\1/' >searched
 echo 'der rote baum steht' >one.de

@@ -69,7 +69,7 @@ class Regions final : public Sense {
     mean_ = Tensor(Shape{1}, static_cast<Real>(sum / static_cast<double>(std::max<Index>(images, 1))));
   }
   std::vector<NamedTensor> knowledge() const override { return {{"mean", mean_}}; }
-  void recall(const GivenValues& given) override { mean_ = given("mean", Shape{1}); }
+  void recall(const GivenValues& given) override { mean_ = given("mean", Shape{1}).value(); }
 
  private:
   Tensor mean_ = Tensor(Shape{1}, Real{0});

@@ -71,7 +71,7 @@ std::vector<ChooserVariant> every_chooser_variant() {
   return list;
 }
 
-TinyChooser::TinyChooser(const ChooserVariant& variant, std::uint64_t seed) : parameters(seed) {
+void TinyChooser::make(const ChooserVariant& variant) {
   const System& system = system_named(variant.variant.system);
   const auto config = system.config("small");
   make_tiny(*config, variant.variant, 4);
@@ -80,6 +80,20 @@ TinyChooser::TinyChooser(const ChooserVariant& variant, std::uint64_t seed) : pa
   model = system.make(Scope(parameters), *config);
   chooser = dynamic_cast<const Chooser*>(model.get());
   require(chooser != nullptr, "[test] {} chooses no labels", system.name);
+}
+
+std::unique_ptr<TinyChooser> TinyChooser::in_eight_bits(const ChooserVariant& variant, std::uint64_t seed) {
+  const TinyChooser drawn(variant, seed);
+  std::unique_ptr<TinyChooser> rounded(new TinyChooser);
+  rounded->parameters.give(
+      [&drawn](const std::string& name, const Shape&) { return drawn.parameters.at(name).value(); });
+  rounded->parameters.round_to_int8();
+  rounded->make(variant);
+  return rounded;
+}
+
+TinyChooser::TinyChooser(const ChooserVariant& variant, std::uint64_t seed) : parameters(seed) {
+  make(variant);
   randomise(parameters, seed, 0.4);
   for (const WordTable& table : model->word_tables())
     if (table.frozen) {

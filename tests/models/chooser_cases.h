@@ -27,9 +27,15 @@ std::string test_name(const ChooserVariant& variant);
 // A model with its parameters, all of them random.
 struct TinyChooser {
   explicit TinyChooser(const ChooserVariant& variant, std::uint64_t seed = 1);
+  // The same in eight bits, to be run.
+  static std::unique_ptr<TinyChooser> in_eight_bits(const ChooserVariant& variant, std::uint64_t seed = 1);
   Parameters parameters;
   std::unique_ptr<Model> model;
   const Chooser* chooser = nullptr;
+
+ private:
+  TinyChooser() = default;
+  void make(const ChooserVariant& variant);
 };
 
 void set_to_zero(Parameters& parameters, const std::string& name);

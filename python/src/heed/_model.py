@@ -71,11 +71,12 @@ class Answer(str):
 
 
 class Model:
-    """A trained model out of its folder, or several that decide together, for any job."""
+    """A trained model out of its folder, or several that decide together, for any job. `int8` rounds the weights of its
+    products to eight bits: faster, with a little less precision."""
 
-    def __init__(self, folder, *, threads=0):
+    def __init__(self, folder, *, threads=0, int8=False):
         folders = [folder] if isinstance(folder, (str, os.PathLike)) else list(folder)
-        self._core = _core.Model([os.fspath(each) for each in folders], threads)
+        self._core = _core.Model([os.fspath(each) for each in folders], threads, int8)
         self._about = self._core.about()
 
     @property
@@ -236,9 +237,9 @@ class Translator(Model):
         return self.run(text, **options)
 
 
-def load(folder, *, threads=0):
-    """The model of a folder that `heed train` made; of a list of folders an ensemble."""
-    return Model(folder, threads=threads)
+def load(folder, *, threads=0, int8=False):
+    """The model of a folder that `heed train` or `heed quantise` made; of a list of folders an ensemble."""
+    return Model(folder, threads=threads, int8=int8)
 
 
 def train(*, resume=False, force=False, accept_changed_data=False, progress=True, **options):

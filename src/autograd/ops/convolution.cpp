@@ -1,7 +1,10 @@
 #include "heed/autograd/ops/convolution.h"
 
+#include <algorithm>
 #include <tuple>
 
+#include "heed/autograd/ops/matrix.h"
+#include "heed/autograd/ops/shape.h"
 #include "heed/kernels/convolution.h"
 #include "heed/kernels/depthwise.h"
 #include "heed/kernels/reduce.h"
@@ -42,6 +45,20 @@ std::pair<kernels::Window, kernels::Window> windows(const char* op, const Var& x
             padding.width + behind.width)};
 }
 
+// What the kernel sees at each place, zeros beyond the input: [batch · time.output, kernel · in].
+Tensor windows_of(const kernels::Conv1dSizes& sizes, const Tensor& x) {
+  const kernels::Window& time = sizes.time;
+  Tensor rows(Shape{sizes.batch * time.output, time.kernel * sizes.in}, Real{0});
+  for (Index b = 0; b < sizes.batch; ++b)
+    for (Index o = 0; o < time.output; ++o) {
+      const auto [begin, end] = time.inside(o);
+      for (Index tap = begin; tap < end; ++tap)
+        std::copy_n(x.data() + (b * time.input + time.position(o, tap)) * sizes.in, sizes.in,
+                    rows.data() + ((b * time.output + o) * time.kernel + tap) * sizes.in);
+    }
+  return rows;
+}
+
 }  // namespace
 
 Var conv1d(const Var& x, const Var& weight, const Var& bias, const Convolution1d& options) {
@@ -56,6 +73,12 @@ Var conv1d(const Var& x, const Var& weight, const Var& bias, const Convolution1d
   sizes.time = slide({"conv1d", "time", "kernel"}, {x.size(1), 0, kernel, options.stride, options.dilation, before},
                      all - before);
 
+  if (weight.int8()) {
+    // Each window as one row, times all of the weights.
+    const Tensor rows = windows_of(sizes, x.value().contiguous());
+    return reshape(linear(rows, reshape(weight, Shape{rows.size(1), sizes.out}), bias),
+                   Shape{sizes.batch, sizes.time.output, sizes.out});
+  }
   const Tensor input = x.value().contiguous(), w = weight.value().contiguous(), b = bias.value().contiguous();
   Tensor y(Shape{sizes.batch, sizes.time.output, sizes.out});
   kernels::conv1d(sizes, input.data(), w.data(), data_or_null(b), y.data(),

@@ -1,5 +1,6 @@
 #include "heed/autograd/ops/embedding.h"
 
+#include "heed/autograd/ops/matrix.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/random.h"
 
@@ -13,10 +14,17 @@ Var embedding(const Var& table, const Ids& ids, const Tensor& frozen) {
   const Ids rows = ids.contiguous();
   for (const std::int32_t id : rows.values())
     require(id >= 0 && id < vocabulary, "[embedding] id {} is outside the vocabulary of {}", id, vocabulary);
-  const Tensor from = table.value().contiguous();
+  const Int8Weight* const int8 = int8_factor(table, {.b = true});
+  const Tensor from = int8 ? Tensor() : table.value().contiguous();
   Tensor y(ids.shape().append(width));
   parallel_for(rows.size(), std::max<Index>(1, 32768 / std::max<Index>(width, 1)), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) std::copy_n(from.data() + rows.data()[i] * width, width, y.data() + i * width);
+    for (Index i = begin; i < end; ++i) {
+      Real* const to = y.data() + i * width;
+      if (int8)
+        int8->copy_output(rows.data()[i], to);
+      else
+        std::copy_n(from.data() + rows.data()[i] * width, width, to);
+    }
   });
   return record("embedding", y, {table}, [rows, width, frozen](const Tensor& dy) {
     const Index n = rows.size();

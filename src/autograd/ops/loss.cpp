@@ -96,21 +96,26 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
   const Index rows = static_cast<Index>(expected.rows.size()), together = std::min(rows, kRowsTogether);
   const auto wanted = [](const Var& input) { return recording() && input.wants_gradient(); };
 
-  const Tensor given = as_rows(x.value()).contiguous(), w = weight.value().contiguous();
+  const Int8Weight* const int8 = int8_factor(weight, flip);
+  const Tensor given = as_rows(x.value()).contiguous(), w = int8 ? Tensor() : weight.value().contiguous();
   const Tensor b = bias ? bias.value().contiguous() : Tensor();
   Tensor dx = wanted(x) ? Tensor(x.shape(), 0) : Tensor(), dw = wanted(weight) ? Tensor(weight.shape(), 0) : Tensor(),
          db = wanted(bias) ? Tensor(bias.shape(), 0) : Tensor();
   Tensor inputs(Shape{together, in}), logits(Shape{together, classes}), log_sum(Shape{together}), loss(Shape{together}),
       of_inputs(Shape{together, in}), of_bias(Shape{classes});
   const Tensor factors(Shape{together}, expected.factor);
-  const kernels::Matrix matrix{w.data(), w.size(1), flip.b}, turned{w.data(), w.size(1), !flip.b};
+  const Index stride = weight.size(1);
+  const kernels::Matrix matrix{w.data(), stride, flip.b}, turned{w.data(), stride, !flip.b};
   double total = 0;
   for (Index begin = 0; begin < rows; begin += together) {
     const Index n = std::min(together, rows - begin);
     const std::int32_t* const ids = expected.taken.data() + begin;
     const Index* const places = expected.rows.data() + begin;
     for (Index i = 0; i < n; ++i) std::copy_n(given.data() + places[i] * in, in, inputs.data() + i * in);
-    kernels::gemm(n, classes, in, 1, {inputs.data(), in}, matrix, 0, logits.data(), classes);
+    if (int8)
+      int8->multiply(n, inputs.data(), in, 0, classes, false, logits.data(), classes);
+    else
+      kernels::gemm(n, classes, in, 1, {inputs.data(), in}, matrix, 0, logits.data(), classes);
     if (b) kernels::bias_activation(Activation::identity, n, classes, logits.data(), b.data(), logits.data());
     kernels::cross_entropy(n, classes, logits.data(), ids, expected.weights, log_sum.data(), loss.data());
     total += total_of(loss.data(), n);

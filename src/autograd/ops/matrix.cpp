@@ -40,17 +40,25 @@ Var matmul(const Var& a, const Var& b, Transposed flip) {
       });
 }
 
+const Int8Weight* int8_factor(const Var& weight, Transposed flip) {
+  const Int8Weight* const int8 = weight.int8();
+  const auto outputs = flip.b ? Int8Weight::Outputs::first : Int8Weight::Outputs::last;
+  return int8 && int8->outputs() == outputs ? int8 : nullptr;
+}
+
 Var linear(const Var& x, const Var& weight, const Var& bias, Activation activation, Transposed flip) {
   require(x.rank() >= 1 && weight.rank() == 2 && x.size(-1) == weight.size(flip.b ? 1 : 0),
           "[linear] input {} does not fit weight {}", x.shape(), weight.shape());
   const Index out = weight.size(flip.b ? 0 : 1);
   require(!bias || bias.shape() == Shape{out}, "[linear] bias {} does not fit weight {}", bias.shape(), weight.shape());
-  const Tensor input = as_rows(x.value()), w = flip.b ? transposed(weight.value()) : weight.value();
+  const Int8Weight* const int8 = int8_factor(weight, flip);
+  const Tensor input = as_rows(x.value());
+  const Tensor w = int8 ? Tensor() : flip.b ? transposed(weight.value()) : weight.value();
   const Index rows = input.size(0);
   const Shape shape = x.shape().with(-1, out);
   const bool plain = activation == Activation::identity;
 
-  Tensor y = product(input, w, "linear");
+  Tensor y = int8 ? int8->product(input) : product(input, w, "linear");
   Tensor saved;  // what the activation's derivative is computed from
   if (plain) {
     if (bias) kernels::bias_activation(activation, rows, out, y.data(), bias.value().contiguous().data(), y.data());

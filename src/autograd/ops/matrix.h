@@ -16,5 +16,7 @@ using Activation = kernels::Unary;
 // pass.
 Var linear(const Var& x, const Var& weight, const Var& bias = {}, Activation activation = Activation::identity,
            Transposed flip = {});
+// Weights that are multiplied in eight bits here, as they stand or with flip.b; null where they are not.
+const Int8Weight* int8_factor(const Var& weight, Transposed flip = {});
 
 }  // namespace heed

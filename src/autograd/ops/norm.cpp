@@ -58,6 +58,9 @@ Var residual_layer_norm(const Var& x, const Var& residual, const Var& gain, cons
 Var weight_norm(const Var& v, const Var& g) {
   require(v.rank() >= 2 && g.shape() == Shape{v.size(-1)}, "[weight_norm] gains {} do not fit weights {}", g.shape(),
           v.shape());
+  if (const Int8Weight* int8 = v.int8())
+    return Var::leaf(std::make_shared<const Int8Weight>(
+        int8->scaled(combine(kernels::Binary::divide, g.value(), int8->norms(), "weight_norm"))));
   const Index n = v.size(-1), rows = v.size() / std::max<Index>(n, 1);
   const Tensor weights = v.value().contiguous();
   const auto column_sums = [rows, n](const Tensor& x) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/packing.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
@@ -9,13 +10,28 @@
 namespace heed {
 namespace {
 
+// The weights of a product [in, out], as numbers or in eight bits.
+struct Weight {
+  Tensor matrix;
+  const Int8Weight* int8;
+
+  explicit Weight(const Var& var) : int8(int8_factor(var)) {
+    if (!int8) matrix = var.value().contiguous();
+  }
+  // y = x W, or y = y + x W, of the outputs [begin, end).
+  void multiply(Index rows, const Real* x, Index in, Index begin, Index end, bool add, Real* y, Index width) const {
+    if (int8) return int8->multiply(rows, x, in, begin, end, add, y, width);
+    kernels::gemm(rows, end - begin, in, 1, {x, in}, {matrix.data() + begin, width}, add ? 1 : 0, y, width);
+  }
+};
+
 // What both cells share: sizes, the packed batch, and the products that span all steps.
 struct Sequence {
   Packing packing;
   Index in, hidden, gate_width;
   bool stepwise;            // a single step: x is [batch, in]
   Tensor x;                 // [batch, time, in]
-  Tensor input, recurrent;  // W, U
+  Weight input, recurrent;  // W, U
 
   Sequence(const char* op, const Var& given, const Var& w, const Var& u, Index gates, const SequenceOptions* options)
       : packing(check(op, given, w, u, gates, options)),
@@ -24,8 +40,8 @@ struct Sequence {
         gate_width(gates * hidden),
         stepwise(options == nullptr),
         x(given.value().contiguous()),
-        input(w.value().contiguous()),
-        recurrent(u.value().contiguous()) {}
+        input(w),
+        recurrent(u) {}
 
   Shape output_shape() const {
     return stepwise ? Shape{packing.batch(), hidden} : Shape{packing.batch(), x.size(1), hidden};
@@ -45,8 +61,7 @@ struct Sequence {
   Tensor input_products(const Tensor& bias) const {
     Tensor gates(Shape{packing.words(), gate_width});
     const Tensor packed = packed_x();
-    kernels::gemm(packing.words(), gate_width, in, 1, {packed.data(), in}, {input.data(), gate_width}, 0, gates.data(),
-                  gate_width);
+    input.multiply(packing.words(), packed.data(), in, 0, gate_width, false, gates.data(), gate_width);
     if (bias && bias.rank() == 2) packing.add_to_words(bias, gates);
     return gates;
   }
@@ -186,7 +201,7 @@ class Lstm {
   std::vector<Gradient> backward(const Tensor& dy, Wanted wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
     Tensor dstate = sequence_.from_last(*dlast_state), dcell = sequence_.from_last(*dlast_cell);
-    const TransposedWeight back(recurrent, packing.steps());
+    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       Real* gates = gates_.data() + packing.first(step) * width;
       const Index rows = packing.running(step);
@@ -201,13 +216,13 @@ class Lstm {
     Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
-      through_weight(d, input, 0, false, packed);
+      through_weight(d, input.matrix, 0, false, packed);
       dx = sequence_.unpacked(packed, x.shape());
     }
-    if (wanted(1)) dw = sum_of(input, {weight_gradient(sequence_.packed_x(), 0, d, 0)}, stepwise);
+    if (wanted(1)) dw = sum_of(input.matrix, {weight_gradient(sequence_.packed_x(), 0, d, 0)}, stepwise);
     if (wanted(2)) {
       const Index skip = has_initial_ || packing.steps() == 0 ? 0 : packing.running(0);
-      du = sum_of(recurrent, {weight_gradient(packing.states_before(states_), skip, d, 0)}, stepwise);
+      du = sum_of(recurrent.matrix, {weight_gradient(packing.states_before(states_), skip, d, 0)}, stepwise);
     }
     Tensor db;
     if (wanted(3)) db = bias_per_sentence_ ? packing.sum_by_sentence(gates_) : column_sums(gates_);
@@ -225,8 +240,7 @@ class Lstm {
       const Index rows = packing.running(step), before = packing.before(step) * hidden,
                   after = packing.after(step) * hidden;
       if (step > 0 || has_initial_)
-        kernels::gemm(rows, width, hidden, 1, {states_.data() + before, hidden}, {recurrent.data(), width}, 1, gates,
-                      width);
+        recurrent.multiply(rows, states_.data() + before, hidden, 0, width, true, gates, width);
       kernels::lstm_forward(rows, hidden, shared_bias(bias), cells_.data() + before, gates, states_.data() + after,
                             cells_.data() + after);
     }
@@ -310,10 +324,10 @@ class Gru {
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
       if (after()) {
-        through_weight(gates, input, 0, false, packed);
-        through_weight(candidate, input, 2 * hidden, true, packed);
+        through_weight(gates, input.matrix, 0, false, packed);
+        through_weight(candidate, input.matrix, 2 * hidden, true, packed);
       } else {
-        through_weight(all, input, 0, false, packed);
+        through_weight(all, input.matrix, 0, false, packed);
       }
       dx = sequence_.unpacked(packed, x.shape());
     }
@@ -321,14 +335,14 @@ class Gru {
       const Tensor packed = sequence_.packed_x();
       std::vector<ProductGradient> products{weight_gradient(packed, 0, after() ? gates : all, 0)};
       if (after()) products.push_back(weight_gradient(packed, 0, candidate, 2 * hidden));
-      dw = sum_of(input, std::move(products), stepwise);
+      dw = sum_of(input.matrix, std::move(products), stepwise);
     }
     if (wanted(2)) {
       const Tensor before = packing.states_before(states_);
       const Index skip = has_initial_ || packing.steps() == 0 ? 0 : packing.running(0);
       std::vector<ProductGradient> products{weight_gradient(before, skip, after() ? all : gates, 0)};
       if (!after()) products.push_back(weight_gradient(inner_, skip, candidate, 2 * hidden));
-      du = sum_of(recurrent, std::move(products), stepwise);
+      du = sum_of(recurrent.matrix, std::move(products), stepwise);
     }
     if (wanted(3) || wanted(4)) {
       // One row, or one per sentence.
@@ -357,8 +371,7 @@ class Gru {
     for (Index step = 0; step < packing.steps(); ++step) {
       const Index rows = packing.running(step), first = packing.first(step);
       const Real* before = states_.data() + packing.before(step) * hidden;
-      if (step > 0 || has_initial_)
-        kernels::gemm(rows, width, hidden, 1, {before, hidden}, {recurrent.data(), width}, 0, products.data(), width);
+      if (step > 0 || has_initial_) recurrent.multiply(rows, before, hidden, 0, width, false, products.data(), width);
       kernels::gru_after_forward({rows, hidden, form_.update},
                                  {shared_bias(bias), candidate_bias ? candidate_bias.data() : nullptr}, products.data(),
                                  before, gates_.data() + first * width, inner_.data() + first * hidden,
@@ -368,7 +381,7 @@ class Gru {
 
   void backward_after(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent, packing.steps());
+    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const Index rows = packing.running(step), first = packing.first(step);
       packing.add_step(dy, step, dstate);
@@ -389,19 +402,16 @@ class Gru {
       Real* gates = gates_.data() + packing.first(step) * width;
       Real* inner = inner_.data() + packing.first(step) * hidden;
       const bool moving = step > 0 || has_initial_;
-      if (moving)
-        kernels::gemm(shape.rows, 2 * hidden, hidden, 1, {before, hidden}, {recurrent.data(), width}, 1, gates, width);
+      if (moving) recurrent.multiply(shape.rows, before, hidden, 0, 2 * hidden, true, gates, width);
       kernels::gru_before_gates(shape, b, before, gates, inner);
-      if (moving)
-        kernels::gemm(shape.rows, hidden, hidden, 1, {inner, hidden}, {recurrent.data() + 2 * hidden, width}, 1,
-                      gates + 2 * hidden, width);
+      if (moving) recurrent.multiply(shape.rows, inner, hidden, 2 * hidden, width, true, gates + 2 * hidden, width);
       kernels::gru_before_state(shape, b, before, gates, states_.data() + packing.after(step) * hidden);
     }
   }
 
   void backward_before(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent, packing.steps());
+    const TransposedWeight back(recurrent.matrix, packing.steps());
     Tensor dinner(Shape{packing.batch(), hidden});
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};

@@ -1,10 +1,13 @@
 #include "heed/autograd/ops/shape.h"
 
+#include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/tensor_math.h"
 
 namespace heed {
 
 Var reshape(const Var& x, const Shape& shape) {
+  if (const Int8Weight* int8 = int8_factor(x); int8 && shape.rank() >= 2 && shape[-1] == x.size(-1))
+    return Var::leaf(std::make_shared<const Int8Weight>(int8->reshaped(shape)));
   return record("reshape", x.value().reshape(shape), {x},
                 [from = x.shape()](const Tensor& dy) { return grads(dy.reshape(from)); });
 }
