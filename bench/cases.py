@@ -27,6 +27,7 @@ class Lane:
     program: str  # torch, compiled, jax, ctranslate2
     ways: tuple
     counts: bool = True  # false: shown beside, neither compared by its numbers nor the peer of the bars
+    compared: bool = True  # false: the peer of the bars, whose numbers are rounded in a way of its own
 
 
 @dataclass(frozen=True)

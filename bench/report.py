@@ -285,7 +285,7 @@ def attention_tables(report, figures):
     return lines
 
 
-def translation_tables(report):
+def word_tables(report):
     lines = []
     for threads in sorted({record["threads"] for record in timed(report["cases"])}):
         records = [record for record in timed(report["cases"]) if record["threads"] == threads]
@@ -326,7 +326,7 @@ def markdown(report, figures=None):
     if report["section"] == "attention":
         tables = attention_tables(report, figures)
     else:
-        tables = {"engine": engine_tables, "translation": translation_tables}[report["section"]](report)
+        tables = (engine_tables if report["section"] == "engine" else word_tables)(report)
     lines = [f"# {report['title']}", "", *opening(report), *tables]
     if missing := not_measured(report):
         lines += ["## Not measured", "", *missing, ""]
@@ -357,7 +357,7 @@ def put_into(folder, report):
     document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
 
 
-SECTIONS = ("engine", "attention", "translation", "cluster")
+SECTIONS = ("engine", "attention", "translation", "running", "cluster")
 
 
 def main():

@@ -32,14 +32,14 @@ from report import markdown
 from session import Session
 from recognition_cases import RECOGNITION
 from summarising_cases import SUMMARISING
-from translation_cases import TRANSLATION
+from translation_cases import RUNNING, TRANSLATION
 from workers import Worker, WorkerError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
 SECTIONS = {
     section.name: section
-    for section in (ENGINE, ATTENTION, TRANSLATION, CHOOSING, CAPTIONING, RECOGNITION, SUMMARISING)
+    for section in (ENGINE, ATTENTION, TRANSLATION, RUNNING, CHOOSING, CAPTIONING, RECOGNITION, SUMMARISING)
 }
 
 

@@ -123,7 +123,7 @@ class Session:
         best, best_time = None, math.inf
         for name in lane.ways:
             contestant = Contestant(lane.label, self.worker(lane.label, lane.program), name)
-            if trouble := self.verified(contestant, case, threads, reference, lane.counts):
+            if trouble := self.verified(contestant, case, threads, reference, lane.counts and lane.compared):
                 troubles.append(f"{lane.label} ({name}): {trouble}")
                 continue
             taken = min(contestant.calibrate(self.options.turn, self.options.clock) for _ in range(2))

@@ -37,6 +37,30 @@ def explaining(model, trace, bars):
     )
 
 
+def running(model, sentences, beam, numbers):
+    """In full and, of the same weights, in eight bits, beside CTranslate2 where it has the model."""
+    name = f"translation-decoding,model={model},sentences={sentences},beam={beam},numbers="
+    how = "in eight bits" if numbers == "int8" else "in full"
+    title = f"{model}, {how}, {f'beam {beam}' if beam > 1 else 'greedy'}, {together(sentences)}"
+    peer = model == "transformer"
+    beside = (Beside("full", name + "full"),) if numbers == "int8" else ()
+    return Case(
+        name + numbers,
+        title,
+        words=DECODED_WORDS,
+        # Its search ends a batch at one length, so its outputs are not the same even in full (peers/ctranslate2_worker.py).
+        lanes=(Lane("ctranslate2", "ctranslate2", (name + numbers,), compared=False),) if peer else (),
+        beside=beside,
+        bars=(
+            *((Bar("speedup", 1.3, True, "≥ 1.3 × CTranslate2"),) if peer else ()),
+            *((Bar("times_full", 1.6, True, "≥ 1.6 × in full"),) if beside and not peer else ()),
+        ),
+        steps=1,
+        group="running",
+        memory=False,
+    )
+
+
 TRACE = Bar("over_untraced", 1.1, False, "≤ 1.1 × without a trace")
 
 TRANSLATION = Section(
@@ -47,5 +71,18 @@ TRANSLATION = Section(
         *(decoding(model, sentences) for model in MODELS for sentences in (64, 1)),
         *(explaining(model, "alignment", (TRACE,)) for model in MODELS),
         *(explaining(model, "attentions", ()) for model in MODELS),
+    ],
+)
+
+RUNNING = Section(
+    "running",
+    "Running small models",
+    [
+        *(
+            running("transformer", sentences, beam, numbers)
+            for sentences, beam in ((64, 5), (1, 5), (64, 1), (1, 1))
+            for numbers in ("full", "int8")
+        ),
+        *(running(model, sentences, 5, "int8") for model in ("rnnsearch", "luong", "convs2s") for sentences in (64, 1)),
     ],
 )

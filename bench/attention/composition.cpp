@@ -56,8 +56,9 @@ struct Composition {
     words = settings.number("words", 1);
     training = settings.number("training", 0);
     attention = std::make_unique<Attention>(Scope(parameters), options);
-    for (auto& [name, var] : parameters.entries())
-      filling(seed_of(name), static_cast<Real>(std::sqrt(3.0 / static_cast<double>(var.size(0)))))(var.value(), {});
+    for (Parameters::Entry& each : parameters.entries())
+      filling(seed_of(each.name),
+              static_cast<Real>(std::sqrt(3.0 / static_cast<double>(each.var.size(0)))))(each.var.value(), {});
     queries = Var::leaf(filled({batch, heads, n * words, width}, 1, 3));
     keys = Var::leaf(filled({batch, heads, m, width}, 2));
     values = Var::leaf(filled({batch, heads, m, width}, 3));
@@ -118,7 +119,8 @@ struct Composition {
     }
     if (!results) return;
     *results = {{"y", y}, {"dq", gradients.of(queries)}, {"dk", gradients.of(keys)}, {"dvalues", gradients.of(values)}};
-    for (const auto& [name, var] : parameters.entries()) results->emplace_back("d " + name, gradients.of(var));
+    for (const Parameters::Entry& each : parameters.entries())
+      results->emplace_back("d " + each.name, gradients.of(each.var));
   }
 };
 

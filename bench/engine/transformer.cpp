@@ -132,8 +132,8 @@ const Case transformer("transformer", [] {
     }
     if (results) *results = {{"loss", loss}};
     if (results && first)  // later gradients differ by how Adam answers to rounding
-      for (const auto& [name, var] : model->parameters().entries())
-        results->emplace_back("d " + name, gradients.of(var).copy());
+      for (const Parameters::Entry& each : model->parameters().entries())
+        results->emplace_back("d " + each.name, gradients.of(each.var).copy());
     first = false;
     adam->step(model->parameters(), gradients, 1e-4f);
   };

@@ -1,4 +1,4 @@
-"""CTranslate2 beside the others: the Transformer's weights converted, float32, beam 5.
+"""CTranslate2 beside the others: the Transformer's weights converted, in float32 or int8, beam 5 or greedy.
 
 It has one longest length for a whole batch: sentences that are decoded together get the mean of their sources' lengths,
 so that as many words are written. It is shown beside the bars and its numbers are not compared.
@@ -67,19 +67,21 @@ def converted(folder):
 
 def decoding(settings):
     together = settings.number("sentences", SENTENCES)
+    beam = settings.number("beam", 5)
+    kind = {"full": "float32", "int8": "int8"}[settings.word("numbers", "full")]
     if settings.word("model") != "transformer":
         raise ValueError("only the Transformer can be converted")
     with tempfile.TemporaryDirectory() as folder:
         names = converted(folder)
         # Its best here: threads inside its ops made it slower than one, so each takes batches of its own.
-        translator = ctranslate2.Translator(folder, compute_type="float32", inter_threads=THREADS, intra_threads=1)
+        translator = ctranslate2.Translator(folder, compute_type=kind, inter_threads=THREADS, intra_threads=1)
     sources = [[names[word] for word in source] for source in sentences_to_decode()]
     batches = [sources[begin : begin + together] for begin in range(0, SENTENCES, together)]
 
     def step(keep):
         for batch in batches:
             longest = round(sum(map(len, batch)) / len(batch))
-            translator.translate_batch(batch, beam_size=5, max_decoding_length=longest, max_batch_size=16)
+            translator.translate_batch(batch, beam_size=beam, max_decoding_length=longest, max_batch_size=16)
         return {}
 
     return step

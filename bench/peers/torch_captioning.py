@@ -4,27 +4,19 @@ The words' share of the LSTM's gates comes before the loop, the deep output afte
 """
 
 import contextlib
-import os
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import nn
 
 from torch_beam import beam_search
 from torch_tensors import compiled, filled, filled_ids
+from torch_translation import BEGIN, END, in_double, model_named, updating, words_of
 from torch_translation_parts import embedding, linear, parameter
 
 WORDS, REGIONS, FEATURES = 3000, 49, 1280
 IMAGES, LONGEST = 64, (9, 11, 13, 17)
 WRITTEN = 12
-BEGIN, END = 1, 2
-
-
-def words_of(bits):
-    """bench/captioning/captioning.cpp: the frequent words come first."""
-    return 3 + ((((bits * bits) >> 24) * bits >> 24) * (WORDS - 3) >> 24)
 
 
 def batch_of(longest):
@@ -33,7 +25,7 @@ def batch_of(longest):
     lengths = longest - filled_ids((IMAGES,), seed + 1, 3)
     places = torch.arange(longest + 1)
     bits = filled_ids((IMAGES, longest + 1), seed, 1 << 24)
-    target = torch.where(places < lengths.unsqueeze(1), words_of(bits), END)
+    target = torch.where(places < lengths.unsqueeze(1), words_of(bits, WORDS), END)
     previous = torch.cat([torch.full((IMAGES, 1), BEGIN), target[:, :-1]], 1)
     expected = target.masked_fill(places > lengths.unsqueeze(1), -1)
     return filled((IMAGES, REGIONS, FEATURES), seed + 2), previous, expected
@@ -100,41 +92,15 @@ class ShowAttendTell(nn.Module):
 
 
 def small(settings):
-    """With the first weights that Heed wrote."""
-    name = settings.word("model", "show-attend-tell")
-    return ShowAttendTell(load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}.safetensors"))
+    return model_named(settings.word("model", "show-attend-tell"), {"show-attend-tell": ShowAttendTell})
+
+
+def plain_loss(logits, expected):
+    return F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1)
 
 
 def training(settings):
-    """A repetition is an update for each batch; dropout only where time is taken."""
-    model = small(settings)
-    learned = list(model.parameters())
-    adam = torch.optim.Adam(learned, lr=1e-3, betas=(0.9, 0.999), fused=True)
-    batches = [batch_of(longest) for longest in LONGEST]
-
-    def step(keep):
-        results = {}
-        model.train(not keep)
-        for i, (features, previous, expected) in enumerate(batches):
-            adam.zero_grad(set_to_none=True)
-            loss = F.cross_entropy(model(features, previous).flatten(0, 1), expected.flatten(), ignore_index=-1)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(learned, 1)
-            adam.step()
-            if keep:
-                results[f"loss of batch {i}"] = loss
-        return results
-
-    return step
-
-
-@contextlib.contextmanager
-def in_double():
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(torch.float32)
+    return updating(small(settings), [batch_of(longest) for longest in LONGEST], plain_loss, rate=1e-3, beta2=0.999)
 
 
 def writing(settings):

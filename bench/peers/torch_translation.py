@@ -21,9 +21,9 @@ SENTENCES = 64  # to decode
 BEGIN, END = 1, 2
 
 
-def words_of(bits):
+def words_of(bits, vocabulary=VOCABULARY):
     """bench/translation/work.cpp: the frequent words come first."""
-    return 3 + ((((bits * bits) >> 24) * bits >> 24) * (VOCABULARY - 3) >> 24)
+    return 3 + ((((bits * bits) >> 24) * bits >> 24) * (vocabulary - 3) >> 24)
 
 
 def made_up_batch(longest):
@@ -50,17 +50,17 @@ def smoothed_loss(logits, expected):
     return F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=-1, label_smoothing=0.1)
 
 
-def updating(model, batches, loss_of=smoothed_loss):
-    """A repetition is an update for each batch; dropout only where time is taken."""
+def updating(model, batches, loss_of=smoothed_loss, rate=3e-4, beta2=0.98):
+    """A repetition is an update for each batch, inputs and what is expected; dropout only where time is taken."""
     learned = [each for each in model.parameters() if each.requires_grad]
-    adam = torch.optim.Adam(learned, lr=3e-4, betas=(0.9, 0.98), fused=True)
+    adam = torch.optim.Adam(learned, lr=rate, betas=(0.9, beta2), fused=True)
 
     def step(keep):
         results = {}
         model.train(not keep)
-        for i, (source, lengths, previous, expected) in enumerate(batches):
+        for i, (*inputs, expected) in enumerate(batches):
             adam.zero_grad(set_to_none=True)
-            loss = loss_of(model(source, lengths, previous), expected)
+            loss = loss_of(model(*inputs), expected)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learned, 1)
             adam.step()

@@ -1,10 +1,6 @@
 // Training of the listener: one repetition is an update for each of four batches of made-up sounds, 2 to 6 seconds of
 // them. In the repetitions that are compared dropout and masks are off, in those that are timed they are on.
 // bench/peers/torch_listener.py has the same.
-#include <fmt/format.h>
-
-#include "attention/settings.h"
-#include "heed/base/threads.h"
 #include "heed/data/symbols.h"
 #include "heed/models/listener.h"
 #include "heed/store/parameters_file.h"
@@ -49,16 +45,10 @@ const Family training("recognition-training", [](Settings& settings) -> Step {
     dynamic_cast<ListenerConfig&>(config).cell = cell;
   });
   save_parameters(weights_file("listener-" + cell), small->parameters);
-  const auto updates = std::make_shared<Updates>(*small, thread_count());
   std::vector<SampleBatch> batches;
   for (const Index frames : kFrames)
     batches.push_back(made_up_sounds(frames, static_cast<std::uint32_t>(5000 + frames)));
-  return [small, updates, batches](Results* results) {
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      const double loss = updates->run(batches[i], results == nullptr);
-      if (results) results->emplace_back(fmt::format("loss of batch {}", i), Tensor::scalar(static_cast<Real>(loss)));
-    }
-  };
+  return training_step(small, std::move(batches));
 });
 
 }  // namespace

@@ -1,11 +1,6 @@
 // Models that summarise: one repetition of training is an update for each of four batches of texts of up to 100 words,
 // one of decoding writes a summary of one text of 100 words by a beam of 5. In the repetitions that are compared
 // dropout is off, in those of training that are timed it is on. bench/peers/torch_summarising.py has the same.
-#include <fmt/format.h>
-
-#include "attention/settings.h"
-#include "heed/base/threads.h"
-#include "heed/jobs/batched_search.h"
 #include "heed/store/parameters_file.h"
 #include "translation/work.h"
 
@@ -31,15 +26,9 @@ const Family training("summarising-training", [](Settings& settings) -> Step {
   const std::string name = settings.word("model", "abs");
   const auto small = summariser(name);
   save_parameters(weights_file(name), small->parameters);
-  const auto updates = std::make_shared<Updates>(*small, thread_count(), 0);
   std::vector<SampleBatch> batches;
   for (const Index longest : kLongestText) batches.push_back(made_up_summaries(longest));
-  return [small, updates, batches](Results* results) {
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      const double loss = updates->run(batches[i], results == nullptr);
-      if (results) results->emplace_back(fmt::format("loss of batch {}", i), Tensor::scalar(static_cast<Real>(loss)));
-    }
-  };
+  return training_step(small, std::move(batches), {.label_smoothing = 0});
 });
 
 const Family decoding("summarising-decoding", [](Settings& settings) -> Step {

@@ -1,11 +1,7 @@
-// Beam search of width 5 over 64 sentences, together or one by one. With its first weights a model hardly ever ends by
-// itself: what is written is as long as its source, which is what translations are.
-#include <algorithm>
-
-#include "attention/settings.h"
-#include "heed/base/threads.h"
+// Beam search of width 5, or greedy search, over 64 sentences, together or one by one, in full or in eight bits. With
+// its first weights a model hardly ever ends by itself: what is written is as long as its source, which is what
+// translations are.
 #include "heed/store/parameters_file.h"
-#include "heed/jobs/batched_search.h"
 #include "translation/work.h"
 
 namespace heed::bench {
@@ -28,36 +24,17 @@ std::vector<EncodedSample> sources() {
 }
 
 const Family decoding("translation-decoding", [](Settings& settings) -> Step {
-  const std::string name = settings.word("model", "rnnsearch");
-  const auto small = std::make_shared<SmallModel>(name);
-  save_parameters(weights_file(name), small->parameters);
+  const std::string name = settings.word("model", "rnnsearch"), numbers = settings.word("numbers", "full");
+  require(numbers == "full" || numbers == "int8", "numbers: full or int8, not {}", numbers);
+  const auto drawn = std::make_shared<SmallModel>(name);
+  save_parameters(weights_file(name), drawn->parameters);
+  const auto small = numbers == "int8" ? SmallModel::in_eight_bits(*drawn) : drawn;
   BatchedSearch search;
+  search.options.beam = settings.number("beam", search.options.beam);
   search.batch.samples = settings.number("sentences", 64);
   search.options.longest_factor = 1;
   search.options.longest_extra = 0;
-  const auto threads = std::make_shared<ThreadPool>(search.batch.samples == 1 ? 1 : thread_count());
-  return [=, sentences = sources()](Results* results) {
-    const Writer* const models[] = {small->model.get()};
-    Hypotheses found;
-    if (search.batch.samples == 1) {  // as they come: no one waits for the others
-      for (const auto& sentence : sentences)
-        found.push_back(std::move(search_batches(models, {&sentence, 1}, search, *threads).front()));
-    } else {
-      found = search_batches(models, sentences, search, *threads);
-    }
-    if (!results) return;
-    const Index count = static_cast<Index>(found.size());
-    std::size_t longest = 0;
-    for (const auto& best : found) longest = std::max(longest, best.front().words.size());
-    const Index width = static_cast<Index>(longest);
-    Tensor scores(Shape{count}), words(Shape{count, width}, Real{0});
-    for (Index i = 0; i < count; ++i) {
-      const Hypothesis& best = found[static_cast<std::size_t>(i)].front();
-      scores.data()[i] = static_cast<Real>(best.score);
-      std::copy(best.words.begin(), best.words.end(), words.data() + i * width);
-    }
-    *results = {{"scores", scores}, {"words", words}};
-  };
+  return searching_step(small, sources(), search);
 });
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "translation/work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "engine/case.h"
 #include "heed/autograd/ops/loss.h"
+#include "heed/base/threads.h"
 #include "heed/data/vocabulary.h"
 #include "heed/train/clip.h"
 
@@ -14,7 +17,6 @@ namespace {
 constexpr Index kBatchWords = 2048;            // on each side, padded
 constexpr Index kLongest[] = {9, 13, 16, 24};  // words of each batch's longest sentence
 constexpr double kLargestNorm = 1;             // clipping
-constexpr Real kRate = 3e-4F;
 
 }  // namespace
 
@@ -69,14 +71,33 @@ std::vector<SampleBatch> made_up_batches() {
   return batches;
 }
 
-SmallModel::SmallModel(const std::string& name, const std::function<void(Config&)>& configure) {
-  const System& system = system_named(name);
-  const std::unique_ptr<Config> config = system.config("small");
-  config->inputs[0] = config->outputs = kVocabulary;
-  if (configure) configure(*config);
-  std::unique_ptr<Model> made = system.make(parameters, *config);
-  model.reset(&dynamic_cast<Writer&>(*made));
+namespace {
+
+std::unique_ptr<Writer> make_writer(const std::string& system, Parameters& parameters, const Config& config) {
+  std::unique_ptr<Model> made = system_named(system).make(parameters, config);
+  std::unique_ptr<Writer> writer(&dynamic_cast<Writer&>(*made));
   static_cast<void>(made.release());
+  return writer;
+}
+
+}  // namespace
+
+SmallModel::SmallModel(const std::string& name, const std::function<void(Config&)>& configure) : system(name) {
+  const std::shared_ptr<Config> small = system_named(name).config("small");
+  small->inputs[0] = small->outputs = kVocabulary;
+  if (configure) configure(*small);
+  config = small;
+  model = make_writer(system, parameters, *config);
+}
+
+std::shared_ptr<SmallModel> SmallModel::in_eight_bits(const SmallModel& drawn) {
+  const std::shared_ptr<SmallModel> rounded(new SmallModel);
+  rounded->system = drawn.system, rounded->config = drawn.config;
+  rounded->parameters.give(
+      [&drawn](const std::string& name, const Shape&) { return drawn.parameters.at(name).value(); });
+  rounded->parameters.round_to_int8();
+  rounded->model = make_writer(rounded->system, rounded->parameters, *rounded->config);
+  return rounded;
 }
 
 std::filesystem::path weights_file(const std::string& name) {
@@ -85,11 +106,11 @@ std::filesystem::path weights_file(const std::string& name) {
   return std::filesystem::path(folder) / (name + ".safetensors");
 }
 
-Updates::Updates(SmallModel& small, int threads, double label_smoothing)
+Updates::Updates(SmallModel& small, int threads, const UpdateOptions& options)
     : small_(small),
       workers_({.shards = threads, .threads = threads}),
-      optimiser_({.algorithm = Adam{.beta2 = 0.98}}),
-      label_smoothing_(label_smoothing) {}
+      optimiser_({.algorithm = Adam{.beta2 = options.beta2}}),
+      options_(options) {}
 
 double Updates::run(const SampleBatch& batch, bool dropout) {
   const Index sentences = batch.inputs.front().batch(), shards = workers_.shards();
@@ -98,13 +119,51 @@ double Updates::run(const SampleBatch& batch, bool dropout) {
     const Source source = rows_of(batch.inputs.front(), begin, end), previous = rows_of(batch.previous, begin, end);
     const TeacherForced forced = small_.model->forward(source, previous, {.random = dropout ? &random : nullptr});
     const Ids expected = batch.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
-    return forced.words.cross_entropy(expected, {.label_smoothing = label_smoothing_, .average = false});
+    return forced.words.cross_entropy(expected, {.label_smoothing = options_.label_smoothing, .average = false});
   });
   const auto words = static_cast<double>(batch.words);
   const double norm = global_norm(result.gradients, small_.parameters) / words;
-  optimiser_.step(small_.parameters, result.gradients, kRate,
+  optimiser_.step(small_.parameters, result.gradients, options_.rate,
                   clip_factor(norm, kLargestNorm) / static_cast<Real>(words));
   return result.loss / words;
+}
+
+Step training_step(std::shared_ptr<SmallModel> small, std::vector<SampleBatch> batches, const UpdateOptions& options) {
+  const auto updates = std::make_shared<Updates>(*small, thread_count(), options);
+  return [small = std::move(small), updates, batches = std::move(batches)](Results* results) {
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const double loss = updates->run(batches[i], results == nullptr);
+      if (results) results->emplace_back(fmt::format("loss of batch {}", i), Tensor::scalar(static_cast<Real>(loss)));
+    }
+  };
+}
+
+Step searching_step(std::shared_ptr<SmallModel> small, std::vector<EncodedSample> samples,
+                    const BatchedSearch& search) {
+  const bool one_by_one = search.batch.samples == 1;
+  const auto threads = std::make_shared<ThreadPool>(one_by_one ? 1 : thread_count());
+  return [=, small = std::move(small), samples = std::move(samples)](Results* results) {
+    const Writer* const models[] = {small->model.get()};
+    Hypotheses found;
+    if (one_by_one) {  // no one waits for the others
+      for (const EncodedSample& sample : samples)
+        found.push_back(std::move(search_batches(models, {&sample, 1}, search, *threads).front()));
+    } else {
+      found = search_batches(models, samples, search, *threads);
+    }
+    if (!results) return;
+    const Index count = static_cast<Index>(found.size());
+    std::size_t longest = 0;
+    for (const auto& best : found) longest = std::max(longest, best.front().words.size());
+    const Index width = static_cast<Index>(longest);
+    Tensor scores(Shape{count}), words(Shape{count, width}, Real{0});
+    for (Index i = 0; i < count; ++i) {
+      const Hypothesis& best = found[static_cast<std::size_t>(i)].front();
+      scores.data()[i] = static_cast<Real>(best.score);
+      std::copy(best.words.begin(), best.words.end(), words.data() + i * width);
+    }
+    *results = {{"scores", scores}, {"words", words}};
+  };
 }
 
 }  // namespace heed::bench

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/settings.h"
 #include "heed/data/sample_batches.h"
+#include "heed/jobs/batched_search.h"
 #include "heed/models/system.h"
 #include "heed/train/optimiser.h"
 #include "heed/train/workers.h"
@@ -39,15 +41,27 @@ std::vector<SampleBatch> made_up_batches();
 struct SmallModel {
   // `configure` sets what the model reads and writes; without it both are kVocabulary words.
   explicit SmallModel(const std::string& name, const std::function<void(Config&)>& configure = {});
+  // The same model with its weights in eight bits, to be run.
+  static std::shared_ptr<SmallModel> in_eight_bits(const SmallModel& drawn);
+  std::string system;
+  std::shared_ptr<const Config> config;
   Parameters parameters{1};
   std::unique_ptr<Writer> model;
+
+ private:
+  SmallModel() = default;
 };
 std::filesystem::path weights_file(const std::string& name);
 
 // Adam as `heed train` sets it, a batch cut into as many shards as there are threads.
+struct UpdateOptions {
+  double label_smoothing = 0.1;
+  Real rate = 3e-4F;
+  double beta2 = 0.98;
+};
 class Updates {
  public:
-  Updates(SmallModel& small, int threads, double label_smoothing = 0.1);
+  Updates(SmallModel& small, int threads, const UpdateOptions& options = {});
   // One update; the smoothed cross-entropy per word. Dropout is left out where numbers are compared.
   double run(const SampleBatch& batch, bool dropout);
 
@@ -55,8 +69,14 @@ class Updates {
   SmallModel& small_;
   Workers workers_;
   Optimiser optimiser_;
-  double label_smoothing_;
+  UpdateOptions options_;
   Index step_ = 0;
 };
+
+// One repetition of training: an update for each batch, without dropout where the losses are wanted.
+Step training_step(std::shared_ptr<SmallModel> small, std::vector<SampleBatch> batches,
+                   const UpdateOptions& options = {});
+// One of searching: all samples together, or, where a batch has one, as they come. The best outputs and their scores.
+Step searching_step(std::shared_ptr<SmallModel> small, std::vector<EncodedSample> samples, const BatchedSearch& search);
 
 }  // namespace heed::bench
