@@ -24,8 +24,32 @@ namespace heed::kernels::HWY_NAMESPACE {
 // Rows of B at a time: the sums stay in registers, of which x86 has 32 from AVX-512 on and 16 before.
 constexpr Index kTile = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3 ? 2 : 4;
 
-// C = alpha A Bᵀ + beta C for kRows rows of A and n of B, each element the dot product of two rows.
-template <Index kRows>
+// The sum of the lanes of each of kTile vectors.
+HWY_INLINE void sum_each(const V* vectors, Real* sums) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (kFloat) {
+    // Blocks of four lanes are added up as they are transposed, then the four blocks: fewer steps than one by one.
+    const hn::Repartition<double, D> pairs;
+    const auto folded = [](V a, V b) HWY_ATTR {
+      return hn::Add(hn::InterleaveLower(D(), a, b), hn::InterleaveUpper(D(), a, b));
+    };
+    const auto left = hn::BitCast(pairs, folded(vectors[0], vectors[1]));
+    const auto right = hn::BitCast(pairs, folded(vectors[2], vectors[3]));
+    const V blocks = hn::Add(hn::BitCast(D(), hn::InterleaveLower(pairs, left, right)),
+                             hn::BitCast(D(), hn::InterleaveUpper(pairs, left, right)));
+    const hn::Half<D> half;
+    const hn::Half<decltype(half)> quarter;
+    const auto two = hn::Add(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
+    hn::StoreU(hn::Add(hn::LowerHalf(quarter, two), hn::UpperHalf(quarter, two)), quarter, sums);
+    return;
+  }
+#endif
+  for (Index j = 0; j < kTile; ++j) sums[j] = sum_lanes(vectors[j]);
+}
+
+// C = alpha A Bᵀ + beta C for kRows rows of A and n of B, each element the dot product of two rows. kAhead: B comes
+// from memory, and what is read next is asked for. Of what is in cache already that would take the time of loads.
+template <Index kRows, bool kAhead>
 void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta, Real* c,
                   Index ldc) {
   for (Index first = 0; first < n; first += kTile) {
@@ -50,30 +74,34 @@ void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const 
     for_each_vector(
         k,
         [&](Index x) HWY_ATTR {
-          // The rows after these are likely in another page, where the hardware does not look ahead.
-          HWY_UNROLL(4)
-          for (Index j = 0; j < kTile; ++j) hwy::Prefetch(rows[j] + kTile * ldb + x);
+          if constexpr (kAhead) {
+            // The rows after these are likely in another page, where the hardware does not look ahead.
+            HWY_UNROLL(4)
+            for (Index j = 0; j < kTile; ++j) hwy::Prefetch(rows[j] + kTile * ldb + x);
+          }
           add([x](const Real* row) HWY_ATTR { return load(row + x); });
         },
         [&](Index x, Index rest)
             HWY_ATTR { add([x, rest](const Real* row) HWY_ATTR { return load_part(row + x, rest); }); });
     HWY_UNROLL(6)
     for (Index i = 0; i < kRows; ++i) {
-      HWY_UNROLL(4)
-      for (Index j = 0; j < kTile; ++j) {
-        const Real sum = alpha * sum_lanes(sums[i * kTile + j]);
-        if (j < columns) c[i * ldc + first + j] = beta == 0 ? sum : sum + beta * c[i * ldc + first + j];
+      Real whole[kTile];
+      sum_each(sums + i * kTile, whole);
+      for (Index j = 0; j < columns; ++j) {
+        Real& to = c[i * ldc + first + j];
+        to = beta == 0 ? alpha * whole[j] : alpha * whole[j] + beta * to;
       }
     }
   }
 }
 
 // C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of one vector the first `part`
-// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null.
-template <Index kRows, Index kVectors>
+// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead: as
+// above.
+template <Index kRows, Index kVectors, bool kAhead>
 void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
                      Real* c, Index ldc, Real* packed) {
-  constexpr Index kAhead = 8;  // rows of B: the hardware does not look into another page for them
+  constexpr Index kRowsAhead = 8;  // of B: the hardware does not look into another page for them
   const Index step = lanes();
   V sums[kRows * kVectors];
   HWY_UNROLL(24)
@@ -84,7 +112,7 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
     HWY_UNROLL(4)
     for (Index v = 0; v < kVectors; ++v) {
       right[v] = part == 0 ? load(row + v * step) : load_part(row, part);
-      hwy::Prefetch(row + kAhead * ldb + v * step);
+      if constexpr (kAhead) hwy::Prefetch(row + kRowsAhead * ldb + v * step);
     }
     if (packed) {
       HWY_UNROLL(4)
@@ -125,12 +153,16 @@ Index group_of(Index m) {
 // Columns [begin, end) of C = alpha A B + beta C. Each element is summed in the same order whatever m, begin and end
 // are.
 void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
-  constexpr decltype(&sums_of_columns<1, 1>) kWide[] = {sums_of_columns<1, kTile>, sums_of_columns<2, kTile>,
-                                                        sums_of_columns<3, kTile>, sums_of_columns<4, kTile>,
-                                                        sums_of_columns<5, kTile>, sums_of_columns<6, kTile>};
-  constexpr decltype(&sums_of_columns<1, 1>) kNarrow[] = {sums_of_columns<1, 1>, sums_of_columns<2, 1>,
-                                                          sums_of_columns<3, 1>, sums_of_columns<4, 1>,
-                                                          sums_of_columns<5, 1>, sums_of_columns<6, 1>};
+  using Tile = decltype(&sums_of_columns<1, 1, true>);
+  static constexpr Tile kWide[] = {sums_of_columns<1, kTile, true>, sums_of_columns<2, kTile, true>,
+                                   sums_of_columns<3, kTile, true>, sums_of_columns<4, kTile, true>,
+                                   sums_of_columns<5, kTile, true>, sums_of_columns<6, kTile, true>};
+  static constexpr Tile kWideAgain[] = {sums_of_columns<1, kTile, false>, sums_of_columns<2, kTile, false>,
+                                        sums_of_columns<3, kTile, false>, sums_of_columns<4, kTile, false>,
+                                        sums_of_columns<5, kTile, false>, sums_of_columns<6, kTile, false>};
+  static constexpr Tile kNarrow[] = {sums_of_columns<1, 1, true>, sums_of_columns<2, 1, true>,
+                                     sums_of_columns<3, 1, true>, sums_of_columns<4, 1, true>,
+                                     sums_of_columns<5, 1, true>, sums_of_columns<6, 1, true>};
   constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
   HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
   const Index group = group_of(m), step = lanes();
@@ -140,10 +172,10 @@ void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Ma
     for (Index i = 0; i < m; i += group) {
       const Index rows = std::min(group, m - i);
       const bool whole = width >= step, again = whole && i > 0, once = rows == m;
-      (width > step ? kWide : kNarrow)[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
-                                                 again ? packed : b.data + p * b.stride + j, again ? width : b.stride,
-                                                 p == 0 ? beta : Real{1}, c + i * ldc + j, ldc,
-                                                 whole && i == 0 && !once ? packed : nullptr);
+      const Tile* const tiles = width <= step ? kNarrow : again ? kWideAgain : kWide;
+      tiles[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
+                      again ? packed : b.data + p * b.stride + j, again ? width : b.stride, p == 0 ? beta : Real{1},
+                      c + i * ldc + j, ldc, whole && i == 0 && !once ? packed : nullptr);
     }
   };
   // Of few rows the pages of B are what counts, of many the rows of C that a tile has.
@@ -159,14 +191,19 @@ void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Ma
 // The same of C = alpha A Bᵀ + beta C.
 void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
                          Index ldc) {
-  constexpr decltype(&dots_of_rows<1>) kDots[] = {dots_of_rows<1>, dots_of_rows<2>, dots_of_rows<3>,
-                                                  dots_of_rows<4>, dots_of_rows<5>, dots_of_rows<6>};
+  using Dots = decltype(&dots_of_rows<1, true>);
+  static constexpr Dots kDots[] = {dots_of_rows<1, true>, dots_of_rows<2, true>, dots_of_rows<3, true>,
+                                   dots_of_rows<4, true>, dots_of_rows<5, true>, dots_of_rows<6, true>};
+  static constexpr Dots kDotsAgain[] = {dots_of_rows<1, false>, dots_of_rows<2, false>, dots_of_rows<3, false>,
+                                        dots_of_rows<4, false>, dots_of_rows<5, false>, dots_of_rows<6, false>};
   constexpr Index kColumns = 64;  // rows of B that the next group of rows finds in cache
   const Index group = group_of(m);
   for (Index j = begin; j < end; j += kColumns)
-    for (Index i = 0; i < m; i += group)
-      kDots[std::min(group, m - i) - 1](std::min(kColumns, end - j), k, alpha, a.data + i * a.stride, a.stride,
-                                        b.data + j * b.stride, b.stride, beta, c + i * ldc + j, ldc);
+    for (Index i = 0; i < m; i += group) {
+      const Dots* const dots = i == 0 ? kDots : kDotsAgain;
+      dots[std::min(group, m - i) - 1](std::min(kColumns, end - j), k, alpha, a.data + i * a.stride, a.stride,
+                                       b.data + j * b.stride, b.stride, beta, c + i * ldc + j, ldc);
+    }
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE
