@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/cli/align_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output.h"
@@ -23,15 +22,12 @@ struct AlignCommand {
   Index gold_first = 0;
 };
 
-// One line per pair, as Pharaoh writes links.
-std::string lines_of(const std::vector<WordLinks>& pairs) {
-  std::string text;
-  for (const WordLinks& links : pairs) {
-    for (const auto& [source, target] : links)
-      fmt::format_to(std::back_inserter(text), "{}{}-{}", &source == &links.front().first ? "" : " ", source, target);
-    text += '\n';
-  }
-  return text;
+// As Pharaoh writes links.
+std::string line_of(const WordLinks& links) {
+  std::string line;
+  for (const auto& [source, target] : links)
+    fmt::format_to(std::back_inserter(line), "{}{}-{}", line.empty() ? "" : " ", source, target);
+  return line + '\n';
 }
 
 std::vector<AlignmentLinks> read_gold(const AlignCommand& command, std::size_t pairs) {
@@ -49,15 +45,9 @@ std::vector<AlignmentLinks> read_gold(const AlignCommand& command, std::size_t p
   return gold;
 }
 
-AlignmentCounts compare(const std::vector<WordLinks>& pairs, const std::vector<AlignmentLinks>& gold) {
-  AlignmentCounts counts;
-  for (std::size_t n = 0; n < pairs.size(); ++n)
-    counts += compare_alignment({.sure = {}, .possible = {pairs[n].begin(), pairs[n].end()}}, gold[n]);
-  return counts;
-}
-
 void run(const AlignCommand& command) {
   const Join join = join_named(command.flags.join);
+  OutputFile output(command.output);
   BitextReading reading;
   const Bitext text = command.flags.read(command.flags.files, reading);
   std::vector<AlignmentLinks> gold;
@@ -65,19 +55,21 @@ void run(const AlignCommand& command) {
   std::optional<Bitext> other;
   if (!command.learn.empty()) other = command.flags.read(command.learn, reading);
   const BothAlignments both = command.flags.align(other ? *other : text, text);
-  std::vector<WordLinks> links;
-  links.reserve(text.size());
-  for (std::size_t n = 0; n < text.size(); ++n) links.push_back(both.links(text, n, join));
-  write_output(command.output, lines_of(links));
+  AlignmentCounts counts;
+  std::size_t found = 0;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    const WordLinks links = both.links(text, n, join);
+    output.write(line_of(links));
+    found += links.size();
+    if (!gold.empty()) counts += compare_alignment({.sure = {}, .possible = {links.begin(), links.end()}}, gold[n]);
+  }
+  output.finish();
   std::FILE* const report = is_standard_output(command.output) ? stderr : stdout;
-  std::size_t count = 0;
-  for (const WordLinks& each : links) count += each.size();
   fmt::print(report, "{} pairs of sentences, {} and {} words, {} links\n", text.size(), text.source.words().size(),
-             text.target.words().size(), count);
-  if (command.gold.empty()) return;
-  const AlignmentCounts counts = compare(links, gold);
-  fmt::print(report, "AER {:.4f}, precision {:.4f}, recall {:.4f}\n", counts.error_rate(), counts.precision(),
-             counts.recall());
+             text.target.words().size(), found);
+  if (!gold.empty())
+    fmt::print(report, "AER {:.4f}, precision {:.4f}, recall {:.4f}\n", counts.error_rate(), counts.precision(),
+               counts.recall());
 }
 
 }  // namespace
@@ -92,7 +84,8 @@ void add_align(CLI::App& app) {
   command
       ->add_option("--learn", options->learn,
                    "Learn from these pairs instead: train.en,train.fr or train.tsv; may be repeated")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--gold", options->gold,
                       "File of gold alignments of the pairs; 1?2 or 1p2 is a possible link. Prints the alignment error "
                       "rate, precision and recall");

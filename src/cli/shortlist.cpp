@@ -91,6 +91,7 @@ std::string coverage(const Shortlist& shortlist, const Bitext& text) {
 void run(const ShortlistCommand& command) {
   require(!command.binary || !command.model.empty(),
           "--binary: it has numbers of words, so --model has to say whose they are");
+  OutputFile output(command.output);
   BitextReading reading;
   if (!command.model.empty()) take_vocabularies(command.model, reading);
   const Bitext text = command.flags.read(command.flags.files, reading);
@@ -109,7 +110,8 @@ void run(const ShortlistCommand& command) {
     bytes = shortlist_text(
         entries, [&](std::int32_t number) { return reading.source.text(number); },
         [&](std::int32_t number) { return reading.target.text(number); });
-  write_output(command.output, bytes);
+  output.write(bytes);
+  output.finish();
   fmt::print(is_standard_output(command.output) ? stderr : stdout, "{}", report);
 }
 
