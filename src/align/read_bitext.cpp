@@ -38,7 +38,7 @@ SampleFiles bitext_files(std::vector<std::string> files, bool allow_bad_lines) {
 }
 
 SampleReport read_bitext(const SampleFiles& files, BitextReading& reading, Bitext& bitext) {
-  Samples samples(files, {{.name = "source"}, {.name = "target"}});
+  Samples samples(files, {{.name = reading.columns.at(0)}, {.name = reading.columns.at(1)}});
   const std::size_t first = bitext.size();
   const auto fill_up = [&](std::size_t pairs) {
     for (; bitext.size() < first + pairs; bitext.target.add({})) bitext.source.add({});

@@ -40,7 +40,8 @@ struct TextNumbers {
 };
 
 struct BitextReading {
-  TextNumbers source, target;
+  std::vector<std::string> columns = {"source", "target"};  // their names in tables
+  TextNumbers source = {}, target = {};
   std::size_t longest = 200;  // words or pieces of a side; a pair with more is left out
 };
 

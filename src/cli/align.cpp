@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -21,14 +20,6 @@ struct AlignCommand {
   std::string output = "-", gold;
   Index gold_first = 0;
 };
-
-// As Pharaoh writes links.
-std::string line_of(const WordLinks& links) {
-  std::string line;
-  for (const auto& [source, target] : links)
-    fmt::format_to(std::back_inserter(line), "{}{}-{}", line.empty() ? "" : " ", source, target);
-  return line + '\n';
-}
 
 std::vector<AlignmentLinks> read_gold(const AlignCommand& command, std::size_t pairs) {
   std::vector<AlignmentLinks> gold;

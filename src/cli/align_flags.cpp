@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <iterator>
 
 #include "heed/base/error.h"
 #include "heed/base/progress.h"
@@ -39,12 +40,12 @@ void AlignFlags::add(CLI::App& command) {
   command.add_option("--threads,--cpu-threads", threads, "Threads (0: all)")->capture_default_str();
 }
 
-Bitext AlignFlags::read(const std::vector<std::string>& names, BitextReading& reading) const {
+Bitext AlignFlags::read(const SampleFiles& samples, BitextReading& reading) const {
   reading.longest = static_cast<std::size_t>(longest);
   reading.source.lowercase = reading.target.lowercase = lowercase;
   Bitext text;
-  const SampleReport report = read_bitext(bitext_files(names, allow_bad_lines), reading, text);
-  require(report.kept > 0, "{}: there is no pair of sentences in it", names.front());
+  const SampleReport report = read_bitext(samples, reading, text);
+  require(report.kept > 0, "{}: there is no pair of sentences in it", samples.files.front());
   if (report.left_out() > 0) fmt::print(stderr, "{}\n", report.text());
   return text;
 }
@@ -56,6 +57,13 @@ BothAlignments AlignFlags::align(const Bitext& learnt, const Bitext& aligned) co
       {"Aligning", rounds * static_cast<Index>(learnt.size()) + static_cast<Index>(aligned.size()), "pairs"});
   const AlignerProgress advance = [&progress](Index pairs) { progress.advance(pairs); };
   return Aligner(learnt, aligner, static_cast<std::size_t>(longest), advance).align(aligned, advance);
+}
+
+std::string line_of(const WordLinks& links) {
+  std::string line;
+  for (const auto& [source, target] : links)
+    fmt::format_to(std::back_inserter(line), "{}{}-{}", line.empty() ? "" : " ", source, target);
+  return line + '\n';
 }
 
 }  // namespace heed::cli

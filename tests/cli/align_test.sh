@@ -78,9 +78,21 @@ cmp -s piped lex || fault 'with the same links: another shortlist'
 "$heed" shortlist data/train.en data/train.fr --alignments links --best 2 --threshold 0.01 --output few >/dev/null 2>log
 awk '$3 <= 0.01 { exit 1 } ++count[$2] > 2 { exit 1 }' few || fault '--best or --threshold: not held'
 
+# A training aligns its pairs itself, which is the same as giving it the links.
+common=(--model rnnsearch --source data/train.en --target data/train.fr --valid-source data/valid.en --valid-target data/valid.fr
+  --embedding 8 --hidden 8 --maxout 8 --vocabulary-size 300 --steps 2 --batch-words 256 --shards 1)
+"$heed" train "${common[@]}" --align --output model >log 2>&1 || { fault 'train --align:'; cat log; }
+cmp -s model.align links || fault 'train --align: other links'
+"$heed" train "${common[@]}" --alignments links --output given >log 2>&1 || { fault 'train --alignments:'; cat log; }
+cmp -s model/model.safetensors given/model.safetensors || fault 'train --align: another model than with --alignments'
+"$heed" train "${common[@]}" --output unguided >log 2>&1
+cmp -s model/model.safetensors unguided/model.safetensors && fault 'train --align: nothing is guided'
+fails 1 '--align: it takes the place of --alignments' train "${common[@]}" --align --alignments links --output never
+fails 1 'there is a model already' train "${common[@]}" --align --output given
+[ ! -e given.align ] || fault 'links beside a model that stays'
+fails 1 '--align is for a new training' train --resume --align --output given
+
 # Of the pieces of a model.
-"$heed" train --model rnnsearch --source data/train.en --target data/train.fr --valid-source data/valid.en --valid-target data/valid.fr \
-  --embedding 8 --hidden 8 --maxout 8 --vocabulary-size 300 --steps 1 --batch-words 256 --shards 1 --output model >log 2>&1 || { fault 'train:'; cat log; }
 "$heed" shortlist data/train.en data/train.fr --model model --output pieces >output 2>log
 expect 'pieces' 'target words are allowed per sentence' '% of the words of these translations'
 grep -q '▁le ▁the 0\.' pieces || { fault 'no line for pieces'; head pieces; }
