@@ -12,6 +12,8 @@ void add_compare(CLI::App& app);
 void add_attentions(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_corpus(CLI::App& app);
+void add_align(CLI::App& app);
+void add_shortlist(CLI::App& app);
 void add_train(CLI::App& app);
 void add_run(CLI::App& app);
 void add_explain(CLI::App& app);

@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
   heed::cli::add_attentions(app);
   heed::cli::add_evaluate(app);
   heed::cli::add_corpus(app);
+  heed::cli::add_align(app);
+  heed::cli::add_shortlist(app);
   heed::cli::add_train(app);
   heed::cli::add_run(app);
   heed::cli::add_explain(app);

@@ -6,9 +6,11 @@
 
 #include "heed/base/file.h"
 #include "heed/base/threads.h"
+#include "heed/cli/align_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output.h"
 #include "heed/cli/training_flags.h"
+#include "heed/data/spooled_files.h"
 #include "heed/explain/plot.h"
 #include "heed/jobs/training.h"
 #include "heed/store/fields_file.h"
@@ -20,7 +22,7 @@ namespace {
 
 struct TrainOptions {
   std::string config;
-  bool dump = false, resume = false, force = false, changed = false;
+  bool dump = false, resume = false, force = false, changed = false, align = false;
   std::vector<GivenOption> given;  // by flags
 };
 
@@ -82,6 +84,8 @@ Task read_task(TrainOptions options, const std::vector<std::string>& rest) {
   given.insert(given.end(), options.given.begin(), options.given.end());
   require(options.resume || !options.changed, "--accept-changed-data goes with --resume");
   require(!options.resume || !options.force, "--resume and --force contradict each other");
+  require(!options.resume || !options.align,
+          "--align is for a new training; one that is resumed has its links already");
 
   Task task;
   if (!options.resume) {
@@ -97,6 +101,29 @@ Task read_task(TrainOptions options, const std::vector<std::string>& rest) {
   return task;
 }
 
+// Guided alignment without another tool: links of the training's pairs, in a file beside the model's folder, which is
+// what --alignments names from here on.
+std::string file_of_links(const Training& training) {
+  return std::filesystem::path(training.output).lexically_normal().string() + ".align";
+}
+void align_training(const Training& training) {
+  const Job& job = training.declared_job();
+  require(job.inputs.size() == 1 && is_text(job.inputs.front().kind) && job.output.kind == Kind::text,
+          "--align: {} has no pairs of sentences", job.name);
+  require(training.alignments.empty(), "--align: it takes the place of --alignments");
+  const SampleFiles files = training.training_files();
+  for (const std::string& file : files.files)
+    require(!is_read_once(file), "--align: {} is read twice, which it cannot be", file);
+  OutputFile output(file_of_links(training));
+  AlignFlags flags{.lowercase = true, .threads = static_cast<int>(training.threads)};
+  BitextReading reading{.columns = {job.inputs.front().name, job.output.name}};
+  const Bitext text = flags.read(files, reading);
+  const BothAlignments both = flags.align(text, text);
+  for (std::size_t n = 0; n < text.size(); ++n) output.write(line_of(both.links(text, n, join_named(flags.join))));
+  output.finish();
+  say(fmt::format("aligned {} pairs of sentences; the links are in {}", text.size(), file_of_links(training)));
+}
+
 void run_as_rank(const TrainOptions& options, const std::vector<std::string>& rest, const RanksPointer& ranks) {
   Task task;
   ranks->together([&] { task = read_task(options, rest); });
@@ -110,8 +137,17 @@ void run_as_rank(const TrainOptions& options, const std::vector<std::string>& re
       if (ranks->first()) fmt::print("{}\n", fields_json([&task](Fields& field) { task.plan->visit(field); }));
       return;
     }
-    ranks->together([&] { check_folder(task.plan->training.output); });
-    limit_threads(task.plan->training.threads);
+    Training& training = task.plan->training;
+    ranks->together([&] { check_folder(training.output); });
+    limit_threads(training.threads);
+    if (options.align) {
+      ranks->once([&] {
+        check_training(training);
+        require_free_folder(training.output, options.force);
+        align_training(training);
+      });
+      training.alignments = file_of_links(training);
+    }
     trained = train_model(std::move(*task.plan), options.force, say, ranks);
   }
   if (ranks->first()) return report(trained);
@@ -140,6 +176,9 @@ void add_train(CLI::App& app) {
   command->add_flag("--accept-changed-data", options->changed,
                     "With --resume: go on though the files are not those that the training began with");
   command->add_flag("--force", options->force, "Replace a model that is in --output");
+  command->add_flag("--align", options->align,
+                    "Find which words of the training's sentences belong together, as heed align does, and let them "
+                    "guide the attention");
   add_training_flags(*command, {}, [options](GivenOption option) { options->given.push_back(std::move(option)); });
   command->allow_extras();
   command->footer(

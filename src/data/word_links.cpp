@@ -21,16 +21,24 @@ std::optional<WordLinks> read_word_links(std::string_view line) {
   return links;
 }
 
-void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
-                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows) {
+WordLinks links_of_pieces(const WordLinks& links, const std::vector<Index>& input_word_of,
+                          const std::vector<Index>& output_word_of) {
   const auto for_each_piece = [](const std::vector<Index>& word_of, std::int32_t word, const auto& use) {
     const auto [begin, end] = std::equal_range(word_of.begin(), word_of.end(), static_cast<Index>(word));
-    for (auto piece = begin; piece != end; ++piece) use(static_cast<std::size_t>(piece - word_of.begin()));
+    for (auto piece = begin; piece != end; ++piece) use(static_cast<std::int32_t>(piece - word_of.begin()));
   };
+  WordLinks pieces;
   for (const auto& [input, output] : links)
-    for_each_piece(output_word_of, output, [&, input = input](std::size_t t) {
-      for_each_piece(input_word_of, input, [&](std::size_t s) { rows[t * width + s] = 1; });
+    for_each_piece(output_word_of, output, [&, input = input](std::int32_t t) {
+      for_each_piece(input_word_of, input, [&](std::int32_t s) { pieces.emplace_back(s, t); });
     });
+  return pieces;
+}
+
+void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
+                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows) {
+  for (const auto& [s, t] : links_of_pieces(links, input_word_of, output_word_of))
+    rows[static_cast<std::size_t>(t) * width + static_cast<std::size_t>(s)] = 1;
   for (std::size_t t = 0; t < output_word_of.size(); ++t) {
     Real* const row = rows + t * width;
     const auto linked = static_cast<Real>(std::count(row, row + width, Real{1}));

@@ -16,8 +16,13 @@ using WordLinks = std::vector<std::pair<std::int32_t, std::int32_t>>;
 // Pharaoh's format, "0-0 1-2 2-1"; nothing if it is not that.
 std::optional<WordLinks> read_word_links(std::string_view line);
 
-// Word links as guided alignment of pieces: every piece of a word is linked to every piece of the words linked with it.
-// `rows` [pieces of the output, width] is zero and becomes rows that sum to 1 where there is a link.
+// Links of words as links of pieces: every piece of a word is linked to every piece of the words linked with it. Which
+// word each piece belongs to rises. A word without pieces has no links.
+WordLinks links_of_pieces(const WordLinks& links, const std::vector<Index>& input_word_of,
+                          const std::vector<Index>& output_word_of);
+
+// Word links as guided alignment of pieces: `rows` [pieces of the output, width] is zero and becomes rows that sum to 1
+// where there is a link.
 void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
                   const std::vector<Index>& output_word_of, std::size_t width, Real* rows);
 

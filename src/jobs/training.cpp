@@ -238,14 +238,6 @@ std::string checked_data(const ModelFolder& folder, const Training& training, Ch
   return now.json();
 }
 
-// A model is replaced only on request, and one that is being trained not even then.
-void require_free_folder(const std::filesystem::path& folder, bool replace) {
-  const std::string holder = FolderLock::holder(folder);
-  require(holder.empty(), "{}: it is in use by another training: {}", folder.string(), holder);
-  require(replace || !is_model_folder(folder),
-          "{}: there is a model already; --resume continues its training, --force replaces it", folder.string());
-}
-
 // Says so where the file system cannot keep a second training out.
 void say_how_it_is_locked(const FolderLock& lock, const std::filesystem::path& folder, const Say& say) {
   if (!lock.weakness().empty())
@@ -279,6 +271,13 @@ bool began_like(const ModelFolder& folder, TrainingPlan& plan) {
 }
 
 }  // namespace
+
+void require_free_folder(const std::filesystem::path& folder, bool replace) {
+  const std::string holder = FolderLock::holder(folder);
+  require(holder.empty(), "{}: it is in use by another training: {}", folder.string(), holder);
+  require(replace || !is_model_folder(folder),
+          "{}: there is a model already; --resume continues its training, --force replaces it", folder.string());
+}
 
 Codes make_codes(const Training& training, const Say& say) {
   const Job& job = training.declared_job();

@@ -20,6 +20,9 @@ using Say = std::function<void(const std::string&)>;
 // The vocabularies and labels that are given, or learnt from the training's files.
 Codes make_codes(const Training& training, const Say& say);
 
+// A model is replaced only on request, and one that is being trained not even then: otherwise it is an Error.
+void require_free_folder(const std::filesystem::path& folder, bool replace);
+
 // Trains a model from files into a model folder, with progress on the standard error. Vocabularies are learnt first
 // unless they are given. A folder that holds a model is an Error, or replaced.
 //

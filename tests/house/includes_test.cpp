@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRooms[] = {"base", "tensor", "kernels", "autograd", "nn",    "attention",
-                                       "data", "search", "models",  "metrics",  "store", "train",
-                                       "mpi",  "trace",  "explain", "jobs",     "serve", "cli"};
+constexpr std::string_view kRooms[] = {"base",  "tensor",  "kernels", "autograd", "nn",    "attention", "data",
+                                       "align", "search",  "models",  "metrics",  "store", "train",     "mpi",
+                                       "trace", "explain", "jobs",    "serve",    "cli"};
 
 // The place of a room in the list; past its end for a folder that is none.
 std::ptrdiff_t place(const std::string& room) {
