@@ -121,6 +121,19 @@ Int8Weight Int8Weight::reshaped(const Shape& shape) const {
   return result;
 }
 
+Int8Weight Int8Weight::chosen(const Ids& outputs) const {
+  const Ids places = outputs.contiguous();
+  Bytes rows(Shape{places.size(), inputs_});
+  Tensor scales(Shape{places.size()});
+  for (Index i = 0; i < places.size(); ++i) {
+    const std::int32_t output = places.data()[i];
+    require(output >= 0 && output < scales_.size(), "[int8] there is no output {} of {}", output, scales_.size());
+    kernels::int8_unpack(panels(), output, rows.data() + i * inputs_);
+    scales.data()[i] = scales_.data()[output];
+  }
+  return Int8Weight(rows, scales, Outputs::first);
+}
+
 const Tensor& Int8Weight::norms() const {
   std::call_once(norms_->computed, [this] {
     norms_->values = Tensor(scales_.shape());

@@ -43,6 +43,8 @@ class Int8Weight {
   Int8Weight scaled(const Tensor& factors) const;
   // Other axes before the last, which has the outputs and stays.
   Int8Weight reshaped(const Shape& shape) const;
+  // Some of the outputs, which become the first axis.
+  Int8Weight chosen(const Ids& outputs) const;
   // √Σ w² of each output, computed when it is first asked for.
   const Tensor& norms() const;
 

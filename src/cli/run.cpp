@@ -29,6 +29,8 @@ struct RunCommand {
   Index best = 1, chunk = 0;
   int threads = 0;
   bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false, int8 = false;
+  std::string shortlist;
+  Shortlist::Limits listed;
   RunOptions options;
 };
 
@@ -181,6 +183,12 @@ void run(RunCommand command, const Job* expected) {
       command.verify ? FolderWeights::verified : FolderWeights::trained,
       command.int8 ? Numbers::int8 : Numbers::stored);
   const Job& job = runner.job();
+  if (!command.shortlist.empty()) {
+    const Codes& codes = runner.bundle().codes;
+    require(codes.output && codes.inputs.front(), "--shortlist: {} does not write texts for texts", job.name);
+    command.options.search.shortlist = std::make_shared<const Shortlist>(
+        Shortlist::read(command.shortlist, *codes.inputs.front(), *codes.output, command.listed));
+  }
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
   RunInputs inputs(command.words, job);
@@ -330,6 +338,21 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
       ->capture_default_str();
   command->add_option("--threads,--cpu-threads", options->threads, "Threads (0: all)")->capture_default_str();
   command->add_flag("--verify", options->verify, "Read the whole model first and compare it with its digests");
+  if (job == nullptr || !job->chooses()) {
+    command
+        ->add_option("--shortlist", options->shortlist,
+                     "Write only words that those of the text are often translated by, from a file of heed shortlist "
+                     "or Marian: faster")
+        ->type_name("FILE");
+    command
+        ->add_option("--shortlist-first", options->listed.first,
+                     "Of a shortlist, the most frequent words that are always "
+                     "written")
+        ->capture_default_str();
+    command->add_option("--shortlist-best", options->listed.best, "Of a shortlist, the words for each of the text's")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+  }
   command->add_flag("--int8", options->int8,
                     "Round the weights of products to eight bits: faster, with a little less precision (see quantise)");
   command->footer(job != nullptr ? examples_of(*job) : "Example:\n  heed run my-model inputs --json");

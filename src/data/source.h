@@ -17,6 +17,11 @@ struct Source {
   Ids copies = {};  // [batch, longest]
   Index known = 0, extended = 0;
 
+  // Where few words may be written: those of any sample, rising, and which of them each sample may. A decoding then
+  // counts words by their places among these. Empty: all may.
+  Ids writable = {};        // [count]
+  Mask writable_each = {};  // [batch, count]
+
   Index batch() const { return lengths.size(0); }
   Index longest() const { return words ? words.size(1) : features.size(1); }
 };

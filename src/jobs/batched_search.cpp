@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
@@ -109,6 +110,70 @@ std::vector<std::vector<std::size_t>> batches_of(std::span<const EncodedSample> 
 
 }  // namespace
 
+namespace {
+
+// A batch whose words are counted by their places in a shortlist: what its sources may write, and the words of
+// prefixes.
+class ShortlistedBatch {
+ public:
+  ShortlistedBatch(const Shortlist& shortlist, std::span<const EncodedSample> samples,
+                   std::span<const std::size_t> chosen, std::span<const std::vector<std::int32_t>> prefixes) {
+    std::vector<std::vector<std::int32_t>> each;
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      std::vector<std::int32_t>& own = each.emplace_back(shortlist.allowed(samples[chosen[row]].inputs.front().words));
+      if (!prefixes.empty()) own.insert(own.end(), prefixes[row].begin(), prefixes[row].end());
+      words_.insert(words_.end(), own.begin(), own.end());
+    }
+    std::sort(words_.begin(), words_.end());
+    words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+    of_each_ = Mask(Shape{static_cast<Index>(chosen.size()), static_cast<Index>(words_.size())}, false);
+    for (std::size_t row = 0; row < each.size(); ++row)
+      for (const std::int32_t word : each[row])
+        of_each_.data()[row * words_.size() + static_cast<std::size_t>(place_of(word))] = true;
+  }
+
+  void restrict(Source& source) const {
+    source.writable = Ids(Shape{static_cast<Index>(words_.size())}, words_);
+    source.writable_each = of_each_;
+  }
+  // The search's words become places, and what it asks and shows words again.
+  void count_by_places(SearchOptions& options) const {
+    for (std::int32_t* symbol : {&options.unknown, &options.begin, &options.end}) *symbol = place_of(*symbol);
+    for (std::vector<std::int32_t>& prefix : options.prefixes)
+      for (std::int32_t& word : prefix) word = place_of(word);
+    if (options.observer)
+      options.observer = [this, observer = options.observer](SearchStep step) {
+        for (SearchStep::Alive& alive : step.hypotheses) alive.word = word_at(alive.word);
+        observer(step);
+      };
+    if (options.allows)
+      options.allows = [this, allows = options.allows](Index source, std::span<const std::int32_t> places) {
+        // The words live as long as the question.
+        const auto so_far = std::make_shared<std::vector<std::int32_t>>(places.begin(), places.end());
+        for (std::int32_t& word : *so_far) word = word_at(word);
+        return AllowsNext(
+            [this, so_far, next = allows(source, *so_far)](std::int32_t place) { return next(word_at(place)); });
+      };
+  }
+  void give_words(std::vector<Hypothesis>& found) const {
+    for (Hypothesis& each : found)
+      for (std::int32_t& word : each.words) word = word_at(word);
+  }
+
+ private:
+  std::int32_t place_of(std::int32_t word) const {
+    const auto found = std::lower_bound(words_.begin(), words_.end(), word);
+    require(found != words_.end() && *found == word, "[shortlist] it does not allow the word {}", word);
+    return static_cast<std::int32_t>(found - words_.begin());
+  }
+  std::int32_t word_at(std::int32_t place) const { return words_[static_cast<std::size_t>(place)]; }
+
+  std::vector<std::int32_t> words_;  // rising
+  Mask of_each_;
+};
+
+}  // namespace
+
 Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
                           const BatchedSearch& search, ThreadPool& threads) {
   const auto batches = batches_of(samples, search.batch, threads);
@@ -134,9 +199,16 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       };
     if (const double step = samples[chosen.front()].inputs.front().frame_seconds; step > 0)
       options.longest_factor = std::min(options.longest_factor, kWordsPerSecond * step);
-    const Source source = chosen_batch(samples, chosen, false).inputs.front();
+    Source source = chosen_batch(samples, chosen, false).inputs.front();
+    std::optional<ShortlistedBatch> shortlisted;
+    if (search.shortlist) {
+      shortlisted.emplace(*search.shortlist, samples, chosen, options.prefixes);
+      shortlisted->restrict(source);
+      shortlisted->count_by_places(options);
+    }
     std::unique_ptr<Decoding> decoding = start_all(writers, source);
     if (search.extractive != ExtractiveValues{}) {
+      require(!shortlisted, "[shortlist] a summariser that was tuned to its text's words has none");
       for (const double weight : search.extractive) options.bonus += std::max(weight, 0.0);
       options.stopping = Stopping::beam_full;  // what may still gain is never certainly worse
       std::vector<std::vector<std::int32_t>> texts;
@@ -145,7 +217,10 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       decoding = std::make_unique<ExtractiveDecoding>(std::move(decoding), std::move(texts), search.extractive);
     }
     Hypotheses found = run(search.method, *decoding, source.lengths, options);
-    for (std::size_t row = 0; row < chosen.size(); ++row) results[chosen[row]] = std::move(found[row]);
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+      if (shortlisted) shortlisted->give_words(found[row]);
+      results[chosen[row]] = std::move(found[row]);
+    }
   });
   return results;
 }

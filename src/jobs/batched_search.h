@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "heed/align/shortlist.h"
 #include "heed/data/sample_batches.h"
 #include "heed/models/system.h"
 #include "heed/search/extractive.h"
@@ -26,6 +28,7 @@ struct BatchedSearch {
   SearchMethod method = SearchMethod::beam;
   SearchOptions options;  // its `prefixes` and `sentences` are one per source; its observer is called by many threads
   BatchLimits batch;
+  std::shared_ptr<const Shortlist> shortlist = {};  // the words that may be written for each source; nothing: all
   ExtractiveValues extractive = {};  // what words that stand in the text get besides (search/extractive.h)
 };
 

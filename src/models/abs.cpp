@@ -141,7 +141,7 @@ Abs::State Abs::begin(const Encoded& encoded) const {
   return {Ids(Shape{batch, config_.context}, kBegin)};
 }
 
-Decoding::Step Abs::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores Abs::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size(), count = config_.context;
   Ids words(Shape{rows, count});
   for (Index row = 0; row < rows; ++row) {
@@ -150,7 +150,7 @@ Decoding::Step Abs::step(const Encoded& encoded, State& state, const Ids& previo
   }
   state.words = words;
   const Predicted found = predicted(encoded, words.reshape(Shape{rows, 1, count}), nullptr);
-  return step_of(found.words, found.weights ? found.weights.value() : Tensor());
+  return {found.words, found.weights ? found.weights.value() : Tensor()};
 }
 
 namespace {

@@ -55,7 +55,7 @@ class Abs final : public Writer {
   };
   Encoded encode(const Source& source) const;
   State begin(const Encoded& encoded) const;
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   bool looks() const { return config_.encoder != "conv"; }

@@ -210,7 +210,7 @@ ConvS2S::State ConvS2S::begin(const Encoded& encoded) const {
   return {std::vector<Var>(decoder_.size(), Var(nothing)), 0};
 }
 
-Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores ConvS2S::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size(), kernel = config_.kernel, hidden = config_.hidden;
   const Var g = embed(target_, target_positions_, previous.reshape(Shape{rows, 1}), state.position, nullptr);
   Var x = through(encoded.weights->decoder_in, g);
@@ -226,7 +226,7 @@ Decoding::Step ConvS2S::step(const Encoded& encoded, State& state, const Ids& pr
   }
   const Var alignment = mean_of(attended);
   ++state.position;
-  return step_of(predicted(x, alignment, encoded, nullptr), alignment.value());
+  return {predicted(x, alignment, encoded, nullptr), alignment.value()};
 }
 
 namespace {

@@ -77,7 +77,7 @@ class ConvS2S final : public Writer {
   };
   Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const;
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   // v and g of w = g v / ‖v‖, g starting as ‖v‖, and a bias.

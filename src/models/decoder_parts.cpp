@@ -246,13 +246,4 @@ WordScores Copying::operator()(const Var& features, const WordScores& generator,
   return {generator, {reshape(gate, Shape{gate.size(0), gate.size(1)}), weights, source.words, source.extended}};
 }
 
-Decoding::Step step_of(const WordScores& scores, const Tensor& weights) {
-  const Var logits = scores.logits();
-  const Index rows = logits.size(0);
-  Decoding::Step step{logits.value().reshape(Shape{rows, logits.size(-1)}),
-                      weights ? weights.reshape(Shape{rows, weights.size() / rows}) : Tensor()};
-  if (scores.generates()) step.generates = scores.generates().value().reshape(Shape{rows});
-  return step;
-}
-
 }  // namespace heed

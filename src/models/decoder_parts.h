@@ -135,7 +135,4 @@ class Copying {
   Index vocabulary_ = 0;
 };
 
-// A step's scores [rows, 1, vocabulary] and its weights over the source, of rows · m numbers.
-Decoding::Step step_of(const WordScores& scores, const Tensor& weights);
-
 }  // namespace heed

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/data/symbols.h"
 #include "heed/models/system.h"
+#include "heed/models/writable_words.h"
 
 namespace heed {
 
@@ -55,15 +57,19 @@ void each_in(std::vector<Part>& list, Visitor&& visit) {
 // Decoding with a model that has
 //   Encoded encode(const Source& source) const              what does not change from step to step
 //   State begin(const Encoded&) const                          what does; a value
-//   Decoding::Step step(const Encoded&, State&, previous) const    advances the state
+//   StepScores step(const Encoded&, State&, previous) const    advances the state; or a Decoding::Step, of a model
+//   whose
+//                                                              words cannot be restricted
 // Encoded and State have each(f), which calls f with every Var, Ids and Memory in them; rows are the first axis of all.
 // The encoded source is touched only when rows of other sources take a place, so reordering hypotheses costs nothing
 // there.
 template <class Model>
 class DecodingOf final : public Decoding {
  public:
-  DecodingOf(const Model& model, const Source& source) : model_(model), known_(source.copies ? source.known : 0) {
+  DecodingOf(const Model& model, const Source& source)
+      : model_(model), known_(source.copies ? source.known : 0), writable_(source.writable, source.writable_each) {
     const NoGradient off;
+    require(!source.writable || kRestricts, "[decoding] what this model writes cannot be restricted to a shortlist");
     encoded_ = model.encode(source);
     state_ = model.begin(encoded_);
     for (Index i = 0; i < source.batch(); ++i) sources_.push_back(i);
@@ -71,10 +77,15 @@ class DecodingOf final : public Decoding {
   Step step(const Ids& previous) override {
     require((previous.shape() == Shape{rows()}), "[decoding] {} words for {} rows", previous.shape(), rows());
     const NoGradient off;
-    if (known_ == 0) return model_.step(encoded_, state_, previous);
-    Ids read = previous.copy();  // a word that was copied has no vector
-    for (std::int32_t& id : read.values()) id = id < known_ ? id : kUnknown;
-    return model_.step(encoded_, state_, read);
+    Ids read = writable_.words_at(previous);
+    if (known_ > 0) {
+      read = read.copy();  // a word that was copied has no vector
+      for (std::int32_t& id : read.values()) id = id < known_ ? id : kUnknown;
+    }
+    if constexpr (kRestricts)
+      return writable_.step_of(model_.step(encoded_, state_, read), sources_);
+    else
+      return model_.step(encoded_, state_, read);
   }
   void select(const Ids& chosen) override {
     const NoGradient off;
@@ -92,8 +103,14 @@ class DecodingOf final : public Decoding {
   Index rows() const override { return static_cast<Index>(sources_.size()); }
 
  private:
+  static constexpr bool kRestricts =
+      std::is_same_v<decltype(std::declval<const Model&>().step(std::declval<const typename Model::Encoded&>(),
+                                                                std::declval<typename Model::State&>(), Ids())),
+                     StepScores>;
+
   const Model& model_;
   Index known_;  // words of its vocabulary, if it copies others
+  WritableWords writable_;
   typename Model::Encoded encoded_;
   typename Model::State state_;
   std::vector<Index> sources_;  // which source each row belongs to

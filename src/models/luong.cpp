@@ -151,7 +151,7 @@ TeacherForced Luong::forward(const Source& source, const Source& previous, const
   return result;
 }
 
-Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores Luong::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   const Var embedded = target_(previous);
   advance(state, config_.input_feeding ? word_gates(embedded) : embedded, nullptr);
@@ -161,7 +161,7 @@ Decoding::Step Luong::step(const Encoded& encoded, State& state, const Ids& prev
   if (config_.input_feeding) state.attentional = reshape(now.states, Shape{rows, config_.hidden});
   state.past = now.attended.past;
   ++state.position;
-  return step_of(scores, now.attended.weights.value());
+  return {scores, now.attended.weights.value()};
 }
 
 namespace {

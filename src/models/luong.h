@@ -62,7 +62,7 @@ class Luong final : public Writer {
   };
   Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const;
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   Encoded encode(const Source& source, Random* random) const;

@@ -109,7 +109,7 @@ TeacherForced RnnSearch<Layer>::forward(const Source& source, const Source& prev
 }
 
 template <class Layer>
-Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores RnnSearch<Layer>::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   const auto alone = [rows](const Var& x) { return reshape(x, Shape{rows, 1, x.size(-1)}); };
   const Var embedded = target_(previous), before = Layer::output(state.cell);
@@ -120,7 +120,7 @@ Decoding::Step RnnSearch<Layer>::step(const Encoded& encoded, State& state, cons
   const WordScores scores = predicted(features, attended.weights, encoded, nullptr);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);
   state = {decoder_.step(context, state.cell, gates), attended.past, state.position + 1};
-  return step_of(scores, attended.weights.value());
+  return {scores, attended.weights.value()};
 }
 
 template class RnnSearch<GruLayer>;

@@ -65,7 +65,7 @@ class RnnSearch final : public Writer {
   };
   Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return {Layer::state_of(encoded.start), {}, 0}; }
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   Encoded encode(const Source& source, Random* random) const;

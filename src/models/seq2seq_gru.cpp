@@ -85,13 +85,12 @@ TeacherForced Seq2SeqGru::forward(const Source& source, const Source& previous, 
   return {options.words ? predicted(states, embedded, encoded, options.random) : WordScores(), {}, {}};
 }
 
-Decoding::Step Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores Seq2SeqGru::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   const auto alone = [rows](const Var& x) { return reshape(x, Shape{rows, 1, x.size(-1)}); };
   const Var embedded = target_(previous);
   state.hidden = decoder_.step(embedded, state.hidden, encoded.gates);
-  const Var logits = predicted(alone(state.hidden), alone(embedded), encoded, nullptr).logits();
-  return {logits.value().reshape(Shape{rows, config_.outputs}), {}};
+  return {predicted(alone(state.hidden), alone(embedded), encoded, nullptr), {}};
 }
 
 namespace {

@@ -58,7 +58,7 @@ class Seq2SeqGru final : public Writer {
   };
   Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return {encoded.start}; }
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   Encoded encode(const Source& source, Random* random) const;

@@ -58,9 +58,9 @@ TeacherForced Seq2SeqLstm::forward(const Source& source, const Source& previous,
   return {options.words ? output_(dropped(top, config_.dropout, options.random)) : WordScores(), {}, {}};
 }
 
-Decoding::Step Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previous) const {
+StepScores Seq2SeqLstm::step(const Encoded&, State& state, const Ids& previous) const {
   state.layers = decoder_.step(target_(previous), state.layers);
-  return {output_(decoder_.output(state.layers)).logits().value(), {}};
+  return {output_(decoder_.output(state.layers)), {}};
 }
 
 namespace {

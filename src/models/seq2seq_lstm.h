@@ -43,7 +43,7 @@ class Seq2SeqLstm final : public Writer {
   using Encoded = State;  // all that is known of the source is where the decoder starts
   Encoded encode(const Source& source) const { return encode(source, nullptr); }
   State begin(const Encoded& encoded) const { return encoded; }
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
  private:
   Encoded encode(const Source& source, Random* random) const;

@@ -4,6 +4,7 @@
 
 #include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
@@ -46,6 +47,14 @@ Var WordScores::generated() const {
 Index WordScores::vocabulary() const {
   if (copied_.generates) return copied_.extended;
   return logits_ ? logits_.size(-1) : weight_.size(flip_.b ? 0 : 1);
+}
+
+WordScores::Chosen WordScores::chosen(const Ids& words) const {
+  require(x_ && !copied_.generates, "[shortlist] a model that copies, or whose scores are no product, has none");
+  const Var bias = bias_ ? gather(bias_, 0, words) : Var();
+  if (const Int8Weight* int8 = int8_factor(weight_, flip_))
+    return {Var::leaf(std::make_shared<const Int8Weight>(int8->chosen(words))), bias, {.b = true}};
+  return {gather(weight_, flip_.b ? 0 : 1, words), bias, flip_};
 }
 
 Var WordScores::logits() const {

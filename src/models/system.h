@@ -98,6 +98,15 @@ class WordScores {
   // The generator's scores [batch, n, vocabulary], and what is copied.
   WordScores(WordScores generator, Copied copied) : WordScores(std::move(generator)) { copied_ = std::move(copied); }
 
+  // The same scores of some words alone, from what was chosen of the output's weights once for many steps. Not of a
+  // model that copies.
+  struct Chosen {
+    Var weight, bias;
+    Transposed flip;
+  };
+  Chosen chosen(const Ids& words) const;
+  WordScores of(const Chosen& chosen) const { return {x_, chosen.weight, chosen.bias, chosen.flip}; }
+
   Var logits() const;  // [..., vocabulary], of a model that copies the extended one
   Var cross_entropy(const Ids& expected, const CrossEntropy& options = {}) const;
   Index vocabulary() const;

@@ -213,7 +213,7 @@ WordScores Transformer::predicted(const Var& x, const Var& alignment, const Copi
 
 Transformer::State Transformer::begin(const Encoded&) const { return {std::vector<Memory>(decoder_.size()), 0}; }
 
-Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids& previous) const {
+StepScores Transformer::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   Var alignment;
   Var x = embed(target_table_, previous.reshape(Shape{rows, 1}), state.position, nullptr);
@@ -234,7 +234,7 @@ Decoding::Step Transformer::step(const Encoded& encoded, State& state, const Ids
     x = around(layer.feed_forward_norm, x, nullptr, [&](const Var& y) { return feed(layer.feed_forward, y, nullptr); });
   }
   ++state.position;
-  return step_of(predicted(x, alignment, encoded.copied), alignment.value());
+  return {predicted(x, alignment, encoded.copied), alignment.value()};
 }
 
 namespace {

@@ -64,7 +64,7 @@ class Transformer final : public Writer {
   };
   Encoded encode(const Source& source) const;
   State begin(const Encoded& encoded) const;
-  Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
+  StepScores step(const Encoded& encoded, State& state, const Ids& previous) const;
 
   // x [..., width] + the sinusoids of positions first, first + 1, ...:
   //   PE(p, 2i) = sin(p / 10000^{2i / width}),  PE(p, 2i + 1) = cos of the same

@@ -82,6 +82,17 @@ rm broken/digests.json
 fails 1 'a number that is not finite' quantise broken --output never
 [ ! -e never ] && [ ! -e again ] || fault 'quantise: something was written though it failed'
 
+# A shortlist of its own vocabularies leaves what it translates as it is; one of others is refused.
+"$heed" shortlist train.en train.de --model model --first 5 --output listed >/dev/null 2>&1
+for way in '' '--batch 1' --int8; do
+  # shellcheck disable=SC2086
+  "$heed" translate model train.en --shortlist listed --shortlist-first 5 $way 2>/dev/null | cmp -s - train.de ||
+    fault "--shortlist $way: the training sentences come out otherwise"
+done
+printf 'chat cat 0.5\n' >other
+fails 1 'other:' translate model one --shortlist other
+fails 1 'nowhere' translate model one --shortlist nowhere
+
 # What a translation scores is what searching said of it.
 "$heed" translate -m model -i one --scores 2>/dev/null | sed 's/.*steht ||| \(-[0-9.]*\) .*/\1/' >searched
 echo 'der rote baum steht' >one.de

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heed/models/system.h"
+
+namespace heed {
+
+// What a step of a model predicts: scores of the next word [rows, (1,) vocabulary], and its weights over the source, of
+// rows · m numbers; empty without attention.
+struct StepScores {
+  WordScores words;
+  Tensor weights;
+};
+
+// The words that a decoding may write: all, or those of a shortlist (Source::writable), whose scores alone are
+// computed.
+class WritableWords {
+ public:
+  WritableWords(const Ids& words, const Mask& of_each) : words_(words), of_each_(of_each) {}
+  // The words that stand at these places; of all words the places are the words.
+  Ids words_at(const Ids& places) const;
+  // Row i belongs to sources[i]; a word that is none of its own has no probability.
+  Decoding::Step step_of(const StepScores& scores, const std::vector<Index>& sources);
+
+ private:
+  Ids words_;                                 // [count]; empty: all
+  Mask of_each_;                              // [sources, count]
+  std::optional<WordScores::Chosen> chosen_;  // of the output's weights, since the first step
+};
+
+}  // namespace heed
