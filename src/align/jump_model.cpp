@@ -9,10 +9,12 @@ namespace {
 
 constexpr float kLeastShare = 1e-7F;  // what is smaller beside its neighbours changes nothing that is seen
 
-// y += a x
-inline void add_scaled(std::size_t size, float a, const float* x, float* y) {
-#pragma omp simd
-  for (std::size_t k = 0; k < size; ++k) y[k] += a * x[k];
+// y += a x, four at a time, which compilers turn into one vector.
+inline void add_scaled(std::size_t size, float a, const float* __restrict x, float* __restrict y) {
+  std::size_t k = 0;
+  for (; k + 4 <= size; k += 4)
+    for (std::size_t lane = k; lane < k + 4; ++lane) y[lane] += a * x[lane];
+  for (; k < size; ++k) y[k] += a * x[k];
 }
 
 }  // namespace

@@ -40,11 +40,13 @@ void run(const AlignCommand& command) {
   const Join join = join_named(command.flags.join);
   OutputFile output(command.output);
   BitextReading reading;
-  const Bitext text = command.flags.read(command.flags.files, reading);
+  const Bitext text = command.flags.read(reading);
   std::vector<AlignmentLinks> gold;
   if (!command.gold.empty()) gold = read_gold(command, text.size());
   std::optional<Bitext> other;
-  if (!command.learn.empty()) other = command.flags.read(command.learn, reading);
+  if (!command.learn.empty())
+    other = command.flags.read(SampleFiles{.files = command.learn, .allow_bad_lines = command.flags.allow_bad_lines},
+                               reading);
   const BothAlignments both = command.flags.align(other ? *other : text, text);
   AlignmentCounts counts;
   std::size_t found = 0;
@@ -74,7 +76,7 @@ void add_align(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--learn", options->learn,
-                   "Learn from these pairs instead: train.en,train.fr or train.tsv; may be repeated")
+                   "Learn from these pairs instead: train.en,train.fr or tables such as train.tsv; may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--gold", options->gold,

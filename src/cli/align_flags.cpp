@@ -29,8 +29,9 @@ void AlignFlags::add(CLI::App& command) {
   command.add_option("--hmm-iterations", aligner.jump_rounds, "Rounds of learning with the hidden Markov model")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  command.add_flag("!--separate", aligner.agree,
-                   "Learn each direction by itself; otherwise each learns only what the other agrees with");
+  command.add_flag("--agree,!--separate", aligner.agree,
+                   fmt::format("Each direction learns only what the other agrees with, or by itself (default: {})",
+                               aligner.agree ? "--agree" : "--separate"));
   command.add_option("--longest", longest, "Words of a sentence, at most; pairs with more are left out")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -24,10 +24,8 @@ struct AlignFlags {
   void add(CLI::App& command);
   // A text as numbers. What is left out is told on the standard error.
   Bitext read(const SampleFiles& samples, BitextReading& reading) const;
-  // Of files like those that are given.
-  Bitext read(const std::vector<std::string>& names, BitextReading& reading) const {
-    return read(bitext_files(names, allow_bad_lines), reading);
-  }
+  // The pairs of `files`.
+  Bitext read(BitextReading& reading) const { return read(bitext_files(files, allow_bad_lines), reading); }
   // With a bar.
   BothAlignments align(const Bitext& learnt, const Bitext& aligned) const;
 };

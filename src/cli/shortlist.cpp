@@ -94,7 +94,7 @@ void run(const ShortlistCommand& command) {
   OutputFile output(command.output);
   BitextReading reading;
   if (!command.model.empty()) take_vocabularies(command.model, reading);
-  const Bitext text = command.flags.read(command.flags.files, reading);
+  const Bitext text = command.flags.read(reading);
   const LinkCounts counts =
       command.alignments.empty() ? count_found(command.flags, text) : count_given(command.alignments, text, reading);
   const std::vector<LinkCounts::Entry> entries = counts.entries(command.limits.best, command.limits.threshold);
@@ -120,6 +120,9 @@ void run(const ShortlistCommand& command) {
 void add_shortlist(CLI::App& app) {
   CLI::App* command = app.add_subcommand("shortlist", "Find the target words that each source word may need");
   const auto options = std::make_shared<ShortlistCommand>();
+  // A link too many costs a little time, one too few a word that cannot be written.
+  options->flags.join = "union";
+  options->flags.aligner.agree = false;
   options->flags.add(*command);
   command->add_option("--output,-o", options->output, "File of the shortlist ('-': the standard output)")->required();
   command->add_option("--model,-m", options->model,

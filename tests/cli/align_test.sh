@@ -22,9 +22,14 @@ below 'other sentences' 0.13
 "$heed" align --learn data/train.en,data/train.fr --learn data/test.en,data/test.fr data/test.en data/test.fr \
   --gold data/test.align -o test.links >output 2>log
 below 'learning from two texts' 0.13
+cp test.links first.links
+paste data/train.en data/train.fr >train.tsv
+paste data/test.en data/test.fr >test.tsv
+"$heed" align test.tsv --learn train.tsv,test.tsv -o test.links >output 2>log
+cmp -s test.links first.links || fault 'learning from two tables: other links'
 
 # The same for any number of threads, from a packed table, and to the standard output.
-paste data/train.en data/train.fr | gzip >table.tsv.gz
+gzip <train.tsv >table.tsv.gz
 for threads in 1 2 3; do
   "$heed" align table.tsv.gz --threads $threads 2>log | cmp -s - links || fault "$threads threads: other links"
 done
@@ -73,7 +78,8 @@ expect 'shortlist' "pairs of words of $lines pairs of sentences"
 grep -qE '^le the 0\.[0-9]+$' lex || fault 'no line for "le the"'
 awk 'NF != 3 || $3 <= 0 || $3 > 1 { exit 1 } { sum[$2] += $3 } END { for (w in sum) if (sum[w] > 1.00001) exit 1 }' lex ||
   fault 'these are no probabilities'
-"$heed" shortlist data/train.en data/train.fr --alignments links --output - >piped 2>log
+"$heed" align data/train.en data/train.fr --join union --separate --output wide >/dev/null 2>log
+"$heed" shortlist data/train.en data/train.fr --alignments wide --output - >piped 2>log
 cmp -s piped lex || fault 'with the same links: another shortlist'
 "$heed" shortlist data/train.en data/train.fr --alignments links --best 2 --threshold 0.01 --output few >/dev/null 2>log
 awk '$3 <= 0.01 { exit 1 } ++count[$2] > 2 { exit 1 }' few || fault '--best or --threshold: not held'
