@@ -1,28 +1,27 @@
-"""The sentence pairs that everybody trains on: made up, with Multi30k's lengths and rare words that are rare."""
+"""The sentence pairs that everybody trains on: made up, all of one length, with rare words that are rare.
+
+Of sentences of many lengths a few batches have more or fewer words than others by chance, which would be taken for a
+difference between lanes. So every step of every lane has the same number of words.
+"""
 
 import random
 
 WORDS, PAIRS = 7997, 20000  # with the three special ones a vocabulary has 8000 words
-SHORTEST, LONGEST, TYPICAL, SPREAD = 4, 30, 13, 4  # words of a sentence
+LENGTH = 13  # words of a sentence, as in Multi30k on average
 
 
-def sentence(chance, length):
+def sentence(chance):
     """The frequent words come first, as in bench/translation/work.cpp: the cube of an even spread."""
-    return " ".join(f"w{int(chance.random() ** 3 * WORDS)}" for _ in range(length))
+    return " ".join(f"w{int(chance.random() ** 3 * WORDS)}" for _ in range(LENGTH))
 
 
 def write_corpus(folder):
     """source and target, the same for every call; both paths."""
-    paths = folder / "corpus.source", folder / "corpus.target"
+    paths = folder / f"corpus{LENGTH}.source", folder / f"corpus{LENGTH}.target"
     if all(path.exists() for path in paths):
         return paths
     chance = random.Random(18)
-    pairs = []
-    for _ in range(PAIRS):
-        length = chance.gauss(TYPICAL, SPREAD)
-        each = (round(min(LONGEST, max(SHORTEST, length + chance.gauss(0, 1)))) for _ in range(2))
-        pairs.append([sentence(chance, words) for words in each])
     folder.mkdir(parents=True, exist_ok=True)
-    for path, lines in zip(paths, zip(*pairs)):
-        path.write_text("\n".join(lines) + "\n")
+    for path in paths:
+        path.write_text("".join(f"{sentence(chance)}\n" for _ in range(PAIRS)))
     return paths

@@ -41,7 +41,8 @@ void run(const std::string& path) {
   if (bundle.codes.output) say_vocabulary(bundle.job->output, *bundle.codes.output);
   if (!bundle.codes.labels.empty()) fmt::print("{:<22} {}\n", "labels", fmt::join(bundle.codes.labels, ", "));
   if (!bundle.languages.empty()) fmt::print("{:<22} {}\n", "languages", fmt::join(bundle.languages, " to "));
-  fmt::print("{:<22} {}\n", "weights", folder.has_weights() ? "trained" : "none yet");
+  fmt::print("{:<22} {}{}\n", "weights", folder.has_weights() ? "trained" : "none yet",
+             bundle.parameters->in_int8() ? ", of products in eight bits" : "");
   fmt::print("{:<22} {}\n\nIts configuration:\n", "checkpoint", folder.has_checkpoint() ? "yes" : "no");
   for (const FieldDescription& field : describe_fields([&](Fields& f) { bundle.config->visit(f); }))
     fmt::print("  {:<20} {:<12} {}\n", field.name, field.value, field.help);

@@ -1,7 +1,5 @@
 #include "heed/jobs/quantising.h"
 
-#include <algorithm>
-
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/jobs/bundle.h"
@@ -9,17 +7,11 @@
 namespace heed {
 
 QuantisedSize quantise_folder(const ModelFolder& from, const std::filesystem::path& to, bool replace) {
-  const auto in_int8 = [](const Parameters::Entry& entry) { return entry.var.held_in_int8() != nullptr; };
-  {
-    const Bundle stored = load_bundle(from, FolderWeights::verified);
-    const auto& entries = stored.parameters->entries();
-    require(std::none_of(entries.begin(), entries.end(), in_int8), "{}: its weights are in eight bits already",
-            from.path().string());
-  }
+  require(!load_bundle(from, FolderWeights::verified).parameters->in_int8(),
+          "{}: its weights are in eight bits already", from.path().string());
   const Bundle rounded = load_bundle(from, FolderWeights::trained, 1, Numbers::int8);
-  const auto& entries = rounded.parameters->entries();
-  require(std::any_of(entries.begin(), entries.end(), in_int8),
-          "{}: {} has no weights that products can have in eight bits", from.path().string(), from.model());
+  require(rounded.parameters->in_int8(), "{}: {} has no weights that products can have in eight bits",
+          from.path().string(), from.model());
   // What the others of its files say is true of it still; what its training goes on from is not.
   std::vector<ModelFolder::File> others;
   for (const char* name : {"training.json", "extractive.json", "reranking.ngrams"})

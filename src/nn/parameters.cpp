@@ -1,5 +1,6 @@
 #include "heed/nn/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace heed {
@@ -102,6 +103,11 @@ const Var& Parameters::at(const std::string& name) const {
   const auto it = positions_.find(name);
   require(it != positions_.end(), "[parameters] there is no parameter {}", name);
   return entries_[it->second].var;
+}
+
+bool Parameters::in_int8() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.var.held_in_int8() != nullptr; });
 }
 
 Index Parameters::count() const {

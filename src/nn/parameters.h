@@ -61,6 +61,8 @@ class Parameters {
   std::vector<Entry>& entries() { return entries_; }
   // Numbers in all parameters together.
   Index count() const;
+  // Whether any is held in eight bits.
+  bool in_int8() const;
 
  private:
   RandomKey key_;

@@ -65,6 +65,8 @@ cmp -s translated train.de || { fault 'quantise: the training sentences come out
 "$heed" translate model train.en --int8 2>/dev/null | cmp -s - translated || fault '--int8: not what the quantised model says'
 "$heed" score --model model-int8 --source one --target <(echo 'der rote baum steht') --summary >output
 expect 'score in eight bits' '1 samples, 5 pieces'
+"$heed" info model-int8 >output
+expect 'info of a quantised model' 'trained, of products in eight bits'
 "$heed" info model-int8 --verify >output 2>&1 || { fault 'info --verify of a quantised model'; cat output; }
 fails 1 'eight bits already' quantise model-int8 --output again
 fails 1 'model-int8' quantise model --output model-int8

@@ -122,8 +122,8 @@ std::vector<Real> scores_of(const Chooser& chooser, const std::vector<Source>& t
 TEST_P(RunChooser, SamplesAreTheSameAloneAndTogether) {
   const TinyChooser whole(GetParam());
   const auto rounded = TinyChooser::in_eight_bits(GetParam());
-  EXPECT_TRUE(std::any_of(rounded->parameters.entries().begin(), rounded->parameters.entries().end(),
-                          [](const Parameters::Entry& entry) { return entry.var.held_in_int8() != nullptr; }));
+  EXPECT_TRUE(rounded->parameters.in_int8());
+  EXPECT_FALSE(whole.parameters.in_int8());
   const std::vector<Source> texts = some_texts(GetParam());
   const Index batch = texts.front().batch();
   for (const Chooser* chooser : {whole.chooser, rounded->chooser}) {
