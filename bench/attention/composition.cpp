@@ -57,8 +57,8 @@ struct Composition {
     training = settings.number("training", 0);
     attention = std::make_unique<Attention>(Scope(parameters), options);
     for (Parameters::Entry& each : parameters.entries())
-      filling(seed_of(each.name),
-              static_cast<Real>(std::sqrt(3.0 / static_cast<double>(each.var.size(0)))))(each.var.value(), {});
+      filling(seed_of(each.name), static_cast<Real>(std::sqrt(3.0 / static_cast<double>(each.var.size(0)))))(
+          each.var.value(), {});
     queries = Var::leaf(filled({batch, heads, n * words, width}, 1, 3));
     keys = Var::leaf(filled({batch, heads, m, width}, 2));
     values = Var::leaf(filled({batch, heads, m, width}, 3));
