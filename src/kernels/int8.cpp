@@ -19,6 +19,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
+// What numbers are multiplied by to be rounded; 0 where that is no number, or one of no use.
+HWY_INLINE Real factor_of(Real scale) {
+  const Real factor = 1 / scale;
+  return std::isfinite(scale) && std::isfinite(factor) ? factor : Real{0};
+}
+
 // 16 whole numbers are a panel's outputs: at most this many of them per vector.
 using D32 = hn::CappedTag<std::int32_t, kInt8Panel>;
 using V32 = hn::Vec<D32>;
@@ -119,7 +125,7 @@ Real quantised_row(Index count, const Real* from, std::uint8_t* to) {
       count, [&](Index i) HWY_ATTR { most = larger(most, hn::Abs(load(from + i))); },
       [&](Index i, Index rest) HWY_ATTR { most = larger(most, hn::Abs(load_part(from + i, rest))); });
   const Real scale = max_lanes(most) / 127;
-  const V factor = hn::Set(D(), scale > 0 && std::isfinite(scale) ? 1 / scale : Real{0});
+  const V factor = hn::Set(D(), factor_of(scale));
   const hn::RebindToSigned<D> signed_numbers;
   HWY_ALIGN hn::TFromD<hn::RebindToSigned<D>> whole[hn::MaxLanes(D())];
   const auto rounded = [&](V x) HWY_ATTR {
@@ -135,12 +141,12 @@ Real quantised_row(Index count, const Real* from, std::uint8_t* to) {
   for_each_vector(
       count,
       [&](Index i) HWY_ATTR {
-        if constexpr (kFloat) {
-          const hn::Rebind<std::uint8_t, D> bytes;
-          hn::StoreU(hn::DemoteTo(bytes, rounded(load(from + i))), bytes, to + i);
-        } else {
-          write(load(from + i), i, lanes());
-        }
+#ifdef HEED_DOUBLE
+        write(load(from + i), i, lanes());
+#else
+        const hn::Rebind<std::uint8_t, D> bytes;
+        hn::StoreU(hn::DemoteTo(bytes, rounded(load(from + i))), bytes, to + i);
+#endif
       },
       [&](Index i, Index rest) HWY_ATTR { write(load_part(from + i, rest), i, rest); });
   return scale;
@@ -237,7 +243,7 @@ Real int8_round(Index count, const Real* from, std::int8_t* to) {
     const Real size = std::abs(from[i]);
     if (std::isnan(size) || size > largest) largest = size;
   }
-  const Real scale = largest / 127, factor = scale > 0 && std::isfinite(scale) ? 1 / scale : Real{0};
+  const Real scale = largest / 127, factor = HWY_STATIC_DISPATCH(factor_of)(scale);
   for (Index i = 0; i < count; ++i)
     to[i] = factor == 0 ? std::int8_t{0} : static_cast<std::int8_t>(std::lrint(from[i] * factor));
   return scale;

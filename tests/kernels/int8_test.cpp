@@ -52,6 +52,9 @@ TEST(Int8, RoundsToTheNearestOf255Numbers) {
   const Real scale = int8_round(5, values, rounded);
   EXPECT_EQ(scale, Real(2) / 127);
   EXPECT_EQ(std::vector<int>(rounded, rounded + 5), (std::vector<int>{-127, 64, 32, 0, 0}));
+  const Real tiny[] = {std::numeric_limits<Real>::denorm_min() * 200, 0};  // one over its scale is no number
+  EXPECT_LT(int8_round(2, tiny, rounded), std::numeric_limits<Real>::min());
+  EXPECT_EQ(rounded[0], 0);
   const Real nothing[] = {0, 0};
   EXPECT_EQ(int8_round(2, nothing, rounded), 0);
   EXPECT_EQ(rounded[0], 0);
