@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kVnniTarget = "AVX3_VNNI";
 
 bool machine_has_vnni() {
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && (HWY_TARGETS & HWY_AVX3)  // a compiler that is not trusted with AVX3 is not with this
+  __builtin_cpu_init();
   return __builtin_cpu_supports("avx512vnni") != 0 && __builtin_cpu_supports("avx512bw") != 0;
 #else
   return false;
