@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "heed/base/error.h"
-#include "heed/base/threads.h"
 
 namespace heed {
 namespace {
@@ -76,12 +75,13 @@ Bytes Int8Weight::rounded() const {
 }
 
 void Int8Weight::unpack(Tensor& weights) const {
-  const Bytes whole = rounded();
-  const Index width = shape_[-1], rows = shape_.size() / width, outputs = scales_.size();
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < width; ++j)
-      weights.data()[i * width + j] = static_cast<Real>(whole.data()[i * width + j]) *
-                                      scales_.data()[outputs_ == Outputs::last ? j : i * outputs / rows];
+  const Layout layout = layout_of(shape_, outputs_);
+  std::vector<Real> output(static_cast<std::size_t>(inputs_));
+  for (Index j = 0; j < scales_.size(); ++j) {
+    copy_output(j, output.data());
+    for (Index k = 0; k < inputs_; ++k)
+      weights.data()[k * layout.input + j * layout.output] = output[static_cast<std::size_t>(k)];
+  }
 }
 
 void Int8Weight::copy_output(Index output, Real* to) const {

@@ -52,7 +52,7 @@ void run(const AlignCommand& command) {
   std::size_t found = 0;
   for (std::size_t n = 0; n < text.size(); ++n) {
     const WordLinks links = both.links(text, n, join);
-    output.write(line_of(links));
+    output.write(word_links_text(links) + '\n');
     found += links.size();
     if (!gold.empty()) counts += compare_alignment({.sure = {}, .possible = {links.begin(), links.end()}}, gold[n]);
   }

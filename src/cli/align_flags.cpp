@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iterator>
 
 #include "heed/base/error.h"
 #include "heed/base/progress.h"
@@ -58,13 +57,6 @@ BothAlignments AlignFlags::align(const Bitext& learnt, const Bitext& aligned) co
       {"Aligning", rounds * static_cast<Index>(learnt.size()) + static_cast<Index>(aligned.size()), "pairs"});
   const AlignerProgress advance = [&progress](Index pairs) { progress.advance(pairs); };
   return Aligner(learnt, aligner, static_cast<std::size_t>(longest), advance).align(aligned, advance);
-}
-
-std::string line_of(const WordLinks& links) {
-  std::string line;
-  for (const auto& [source, target] : links)
-    fmt::format_to(std::back_inserter(line), "{}{}-{}", line.empty() ? "" : " ", source, target);
-  return line + '\n';
 }
 
 }  // namespace heed::cli

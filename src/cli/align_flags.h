@@ -30,7 +30,4 @@ struct AlignFlags {
   BothAlignments align(const Bitext& learnt, const Bitext& aligned) const;
 };
 
-// As Pharaoh writes links, with the end of the line.
-std::string line_of(const WordLinks& links);
-
 }  // namespace heed::cli

@@ -346,8 +346,7 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
         ->type_name("FILE");
     command
         ->add_option("--shortlist-first", options->listed.first,
-                     "Of a shortlist, the most frequent words that are always "
-                     "written")
+                     "Of a shortlist, the most frequent words, which may always be written")
         ->capture_default_str();
     command->add_option("--shortlist-best", options->listed.best, "Of a shortlist, the words for each of the text's")
         ->check(CLI::PositiveNumber)

@@ -119,7 +119,8 @@ void align_training(const Training& training) {
   BitextReading reading{.columns = {job.inputs.front().name, job.output.name}};
   const Bitext text = flags.read(files, reading);
   const BothAlignments both = flags.align(text, text);
-  for (std::size_t n = 0; n < text.size(); ++n) output.write(line_of(both.links(text, n, join_named(flags.join))));
+  for (std::size_t n = 0; n < text.size(); ++n)
+    output.write(word_links_text(both.links(text, n, join_named(flags.join))) + '\n');
   output.finish();
   say(fmt::format("aligned {} pairs of sentences; the links are in {}", text.size(), file_of_links(training)));
 }

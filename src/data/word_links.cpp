@@ -1,7 +1,10 @@
 #include "heed/data/word_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "heed/data/text_file.h"
 
@@ -19,6 +22,13 @@ std::optional<WordLinks> read_word_links(std::string_view line) {
     links.push_back(link);
   }
   return links;
+}
+
+std::string word_links_text(const WordLinks& links) {
+  std::string text;
+  for (const auto& [input, output] : links)
+    fmt::format_to(std::back_inserter(text), "{}{}-{}", text.empty() ? "" : " ", input, output);
+  return text;
 }
 
 WordLinks links_of_pieces(const WordLinks& links, const std::vector<Index>& input_word_of,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ using WordLinks = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
 // Pharaoh's format, "0-0 1-2 2-1"; nothing if it is not that.
 std::optional<WordLinks> read_word_links(std::string_view line);
+std::string word_links_text(const WordLinks& links);
 
 // Links of words as links of pieces: every piece of a word is linked to every piece of the words linked with it. Which
 // word each piece belongs to rises. A word without pieces has no links.

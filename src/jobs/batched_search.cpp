@@ -108,10 +108,6 @@ std::vector<std::vector<std::size_t>> batches_of(std::span<const EncodedSample> 
   return batches_for(threads, lengths, limits);
 }
 
-}  // namespace
-
-namespace {
-
 // A batch whose words are counted by their places in a shortlist: what its sources may write, and the words of
 // prefixes.
 class ShortlistedBatch {

@@ -57,9 +57,8 @@ void each_in(std::vector<Part>& list, Visitor&& visit) {
 // Decoding with a model that has
 //   Encoded encode(const Source& source) const              what does not change from step to step
 //   State begin(const Encoded&) const                          what does; a value
-//   StepScores step(const Encoded&, State&, previous) const    advances the state; or a Decoding::Step, of a model
-//   whose
-//                                                              words cannot be restricted
+//   StepScores step(const Encoded&, State&, previous) const    advances the state
+// or a step that gives a Decoding::Step, of a model whose words cannot be restricted.
 // Encoded and State have each(f), which calls f with every Var, Ids and Memory in them; rows are the first axis of all.
 // The encoded source is touched only when rows of other sources take a place, so reordering hypotheses costs nothing
 // there.

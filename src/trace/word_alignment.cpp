@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heed/data/word_links.h"
+
 namespace heed {
 namespace {
 
@@ -53,13 +55,13 @@ WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t
 }
 
 std::string hard_alignment(const WordAlignment& alignment) {
-  std::string links;
+  WordLinks links;
   const Index columns = alignment.weights.size(1);
   for (Index t = 0; columns > 0 && t < alignment.weights.size(0); ++t) {
     const Real* row = alignment.weights.data() + t * columns;
-    links += fmt::format("{}{}-{}", links.empty() ? "" : " ", std::max_element(row, row + columns) - row, t);
+    links.emplace_back(std::max_element(row, row + columns) - row, t);
   }
-  return links;
+  return word_links_text(links);
 }
 
 std::string soft_alignment(const WordAlignment& alignment) {

@@ -7,6 +7,7 @@
 #include "heed/data/corpora/grammar_expressions.h"
 #include "heed/data/corpora/grammar_french.h"
 #include "heed/data/corpora/grammar_words.h"
+#include "heed/data/word_links.h"
 
 namespace heed {
 namespace {
@@ -405,7 +406,7 @@ class Speaker {
 
   static GrammarPair written(const Phrase& phrase) {
     GrammarPair result;
-    std::vector<std::pair<std::size_t, std::size_t>> links;
+    WordLinks links;
     for (const EnglishWord& word : phrase.english) result.english += (result.english.empty() ? "" : " ") + word.text;
     const std::vector<FrenchWord> french = joined_up(phrase.french);
     for (std::size_t j = 0; j < french.size(); ++j) {
@@ -415,7 +416,7 @@ class Speaker {
           links.emplace_back(i, j);
     }
     std::sort(links.begin(), links.end());
-    for (const auto& [i, j] : links) result.links += fmt::format("{}{}-{}", result.links.empty() ? "" : " ", i, j);
+    result.links = word_links_text(links);
     return result;
   }
 

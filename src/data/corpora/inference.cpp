@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/data/word_links.h"
 
 namespace heed {
 namespace {
@@ -355,10 +356,11 @@ class Teller {
       if (swapped && (a.slot == kSubject || a.slot == kObject)) return a.text == b.text;
       return a.slot == b.slot;
     };
+    WordLinks links;
     for (std::size_t p = 0; p < premise.words().size(); ++p)
       for (std::size_t h = 0; h < hypothesis.words().size(); ++h)
-        if (belong(premise.words()[p], hypothesis.words()[h]))
-          example.links += fmt::format("{}{}-{}", example.links.empty() ? "" : " ", p, h);
+        if (belong(premise.words()[p], hypothesis.words()[h])) links.emplace_back(p, h);
+    example.links = word_links_text(links);
     add_evidences(example, premise, "0");
     add_evidences(example, hypothesis, "1");
     return example;
