@@ -182,14 +182,14 @@ def peer_times(records):
     return table(header, rows)
 
 
-def word_rates(records):
-    """Words a second of everyone; the ratio is to the faster of PyTorch's two."""
+def word_rates(records, unit):
+    """Words a second of everyone, or what else is counted; the ratio is to the faster of PyTorch's two."""
     labels = [label for label in PEERS if any(label in record for record in records)]
-    header = ["work", "Heed, words/s", *(f"{PEERS[label]}, words/s" for label in labels), "Heed is"]
+    header = ["work", f"Heed, {unit}/s", *(f"{PEERS[label]}, {unit}/s" for label in labels), "Heed is"]
     rows = []
     for record in timed(records):
         each = [record.get(label) for label in ("heed", *labels)]
-        rates = [f"{entry['words']:.0f}" if entry else "–" for entry in each]
+        rates = [f"{entry['words']:.0f}" if entry and "words" in entry else "–" for entry in each]
         rows.append([record["title"], *rates, factor(record.get("speedup"))])
     return table(header, rows)
 
@@ -290,23 +290,47 @@ def word_tables(report):
     for threads in sorted({record["threads"] for record in timed(report["cases"])}):
         records = [record for record in timed(report["cases"]) if record["threads"] == threads]
         lines += [f"## Bars, {threads} thread(s)", "", *bars_table(records), ""]
-        text = RUNNING if report["section"] == "running" else SPEED
-        lines += [f"## Speed, {threads} thread(s)", "", text, "", *word_rates(records), ""]
+        unit, text = SPEED[report["section"]]
+        lines += [f"## Speed, {threads} thread(s)", "", text, "", *word_rates(records, unit), ""]
         if memory := peer_memories(records):
             lines += [f"## Peak memory, {threads} thread(s)", "", MEMORY, "", *memory, ""]
     return lines
 
 
-SPEED = (
-    "Target words with their ends, small presets, 8000 words per side, batches of about 2048 words; 64 sentences are "
-    "decoded. Compiled is the same PyTorch through `torch.compile`; the faster of the two counts. Ten and more updates "
-    "from the same weights give the same losses, the searches the same translations."
-)
-RUNNING = (
-    "Target words with their ends, small presets, 8000 words per side, first weights; 64 sentences are decoded, each to "
-    "the length of its source. CTranslate2 has the same weights, and of batches of 16, 32 and 64 sentences those with "
-    "which it is fastest; it ends all sentences of a batch at their mean length."
-)
+COMPILED = "Compiled is the same PyTorch through `torch.compile`; the faster of the two counts."
+# Of each section: what is counted, and what the numbers are of.
+SPEED = {
+    "translation": (
+        "words",
+        "Target words with their ends, small presets, 8000 words per side, batches of about 2048 words; 64 sentences "
+        f"are decoded. {COMPILED} Ten and more updates from the same weights give the same losses, the searches the "
+        "same translations.",
+    ),
+    "running": (
+        "words",
+        "Target words with their ends, small presets, 8000 words per side, first weights; 64 sentences are decoded, "
+        "each to the length of its source. CTranslate2 has the same weights, and of batches of 16, 32 and 64 sentences "
+        "those with which it is fastest; it ends all sentences of a batch at their mean length.",
+    ),
+    "choosing": (
+        "samples",
+        f"Small presets. {COMPILED} Updates from the same weights give the same losses, running the same scores.",
+    ),
+    "captioning": (
+        "words",
+        "The decoder in its small preset over 7 × 7 regions; of writing, captions are counted and not words. "
+        f"{COMPILED} Updates from the same weights give the same losses.",
+    ),
+    "recognition": (
+        "letters",
+        f"The small preset over 123 numbers every 10 ms. {COMPILED} Updates from the same weights give the same losses.",
+    ),
+    "summarising": (
+        "words",
+        f"Words of summaries with their ends, small presets, texts of up to 100 words. {COMPILED} Updates from the "
+        "same weights give the same losses.",
+    ),
+}
 MEMORY = "Memory beyond what the fresh process held after a small warm-up; the data of the case count."
 TIMES = (
     "8 heads of d = 64 unless said otherwise. SDPA is PyTorch's `scaled_dot_product_attention`, composed are ordinary "
@@ -350,7 +374,7 @@ def wrapped(line):
 def put_into(folder, report):
     """Writes the section's page in the folder again, with the tables of the report between its marks."""
     name = report["section"]
-    document = folder / f"{name}.md"
+    document = folder / f"{PAGES.get(name, name)}.md"
     begin, end = f"<!-- bench: {name} -->", f"<!-- end of bench: {name} -->"
     content = document.read_text()
     if content.count(begin) != 1 or content.count(end) != 1 or content.index(begin) > content.index(end):
@@ -363,7 +387,18 @@ def put_into(folder, report):
     document.write_text(f"{before}{begin}\n{body.rstrip()}\n{after}")
 
 
-SECTIONS = ("engine", "attention", "translation", "running", "cluster")
+SECTIONS = (
+    "engine",
+    "attention",
+    "translation",
+    "running",
+    "choosing",
+    "captioning",
+    "recognition",
+    "summarising",
+    "cluster",
+)
+PAGES = {"summarising": "summarisation"}  # the others are called as their sections
 
 
 def main():

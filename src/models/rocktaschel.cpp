@@ -10,7 +10,7 @@ namespace {
 const RocktaschelConfig& checked(const RocktaschelConfig& config) {
   check_common("rocktaschel", config, config.dropout);
   check_positive("rocktaschel", {{"hidden", config.hidden}});
-  check_one_of("rocktaschel", "reading", config.reading, {"conditional", "attention", "word-by-word"});
+  check_one_of("rocktaschel", "reading", config.reading, {"conditional", "attention", "word-by-word", "match"});
   check_one_of("rocktaschel", "memory", config.memory, {"states", "words"});
   require(config.memory == "states" || (config.reading != "conditional" && !config.shared),
           "[rocktaschel] memory words: they are looked at and read by no LSTM, which could be shared or conditional");
@@ -19,10 +19,12 @@ const RocktaschelConfig& checked(const RocktaschelConfig& config) {
   return config;
 }
 
-// One look at the whole premise has no step before it: the paper's score without that part.
+// The paper's score knows the last look. One look at the whole premise has none before it: the score without that part.
+// A word that is compared with what it found must find that alone: equal words, before anything is learned.
 AttentionOptions attention_options(const RocktaschelConfig& config) {
   AttentionOptions options = config.attention;
-  if (config.reading == "attention" && options.score == "word-by-word") options.score = "concat";
+  if (options.score == "word-by-word" && config.reading == "attention") options.score = "concat";
+  if (options.score == "word-by-word" && config.reading == "match") options.score = "dot";
   return options;
 }
 
@@ -57,7 +59,10 @@ Var last_of(const Var& x, const Ids& lengths) {
 void RocktaschelConfig::visit(Fields& field) {
   text.visit(field);
   field("hidden", hidden, "width of the recurrent states");
-  field("reading", reading, "conditional (no attention), attention (one look at the premise) or word-by-word");
+  field(
+      "reading", reading,
+      "conditional (no attention), attention (one look at the premise), word-by-word, or match (each word is compared "
+      "with what it found)");
   field("memory", memory, "what is looked at: states of an LSTM, which the hypothesis is read after, or words alone");
   field("shared", shared, "one LSTM reads premise and hypothesis, so that equal words become like states");
   field("two-way", two_way, "the premise is read after the hypothesis too, with the same weights");
@@ -70,10 +75,15 @@ Rocktaschel::Rocktaschel(const Scope& scope, const RocktaschelConfig& config)
       words_("rocktaschel", scope / "words", config, config.text),
       input_(scope / "input", config.text.embedding, config.hidden) {
   if (config.memory == "states") premise_ = LstmLayer(scope / "premise", config.hidden, config.hidden);
-  hypothesis_ = config.shared ? premise_ : LstmLayer(scope / "hypothesis", config.hidden, config.hidden);
+  if (config.memory == "states" || !matches())
+    hypothesis_ = config.shared ? premise_ : LstmLayer(scope / "hypothesis", config.hidden, config.hidden);
   if (attends())
     attention_ = SourceAttention(scope / "attention", attention_options(config), config.hidden, config.hidden);
-  combined_ = Linear(scope / "combined", (attends() ? 2 : 1) * config.hidden, config.hidden,
+  if (matches()) {
+    compared_ = Linear(scope / "compared", 2 * config.hidden, config.hidden, {.activation = Activation::relu});
+    matching_ = LstmLayer(scope / "matching", config.hidden, config.hidden);
+  }
+  combined_ = Linear(scope / "combined", (attends() && !matches() ? 2 : 1) * config.hidden, config.hidden,
                      {.bias = false, .activation = Activation::tanh});
   labels_ = Linear(scope / "labels", (config.two_way ? 2 : 1) * config.hidden, config.outputs);
 }
@@ -100,17 +110,19 @@ Rocktaschel::Read Rocktaschel::read(const Source& first, const Source& second, c
   const Var words = encode(real_words(first), options.random);
   const LstmResult before =
       config_.memory == "states" ? premise_(words, {}, {first_lengths}) : LstmResult{.outputs = words, .last = {}};
-  const LstmResult after = hypothesis_(encode(behind_delimiter(real_words(second)), options.random),
-                                       {Var(), before.last.cell}, {second_lengths});
+  const Var asking = encode(behind_delimiter(real_words(second)), options.random);
+  const LstmResult after = matches() && config_.memory == "words"
+                               ? LstmResult{.outputs = asking, .last = {}}
+                               : hypothesis_(asking, {Var(), matches() ? Var() : before.last.cell}, {second_lengths});
   if (!attends()) return {combined_(after.last.hidden), {}};
 
   Memory memory = attention_.memory(before.outputs, first_lengths);
   Read result;
-  Var premise;  // r_N [batch, hidden]
+  Var found;  // r [batch, 1, hidden] of the whole hypothesis, or [batch, n, hidden] of its words
   if (!word_by_word()) {
     memory.gates = gates;
     const auto seen = attention_(reshape(after.last.hidden, Shape{batch, 1, hidden}), 0, memory, {}, options.random);
-    premise = reshape(seen.read, Shape{batch, hidden});
+    found = seen.read;
     result.weights = seen.weights;
   } else {
     // The delimiter's look has no token of its own in the trace: row t of the weights is that of token t - 1.
@@ -126,14 +138,21 @@ Rocktaschel::Read Rocktaschel::read(const Source& first, const Source& second, c
       reads.push_back(seen.read);
       past = seen.past;
     }
-    premise = last_of(reads.size() == 1 ? reads.front() : concat(reads, 1), second_lengths);
+    found = reads.size() == 1 ? reads.front() : concat(reads, 1);
     if (options.alignment || options.trace) {
       const Var none(Tensor(Shape{batch, 1, m}, Real{0}));
       const Var moved = n > 1 ? concat({slice(record.alignment(), 1, 1, n), none}, 1) : none;
       result.weights = moved * Var(words_alone(second));
     }
   }
-  result.vector = combined_(concat({premise, after.last.hidden}, -1));
+  if (matches()) {
+    const Var compared = compared_(concat({square(after.outputs - found), after.outputs * found}, -1));
+    const LstmResult matched = matching_(dropped(compared, config_.dropout, options.random), {}, {second_lengths});
+    result.vector = combined_(matched.last.hidden);
+  } else {
+    const Var premise = word_by_word() ? last_of(found, second_lengths) : reshape(found, Shape{batch, hidden});
+    result.vector = combined_(concat({premise, after.last.hidden}, -1));
+  }
   return result;
 }
 

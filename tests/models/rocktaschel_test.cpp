@@ -44,6 +44,20 @@ TEST(Rocktaschel, BothWaysOfEqualTextsAreOne) {
   EXPECT_GT(distance(unequal, tiny.chooser->forward({text, other}).scores.value()), 1e-3);
 }
 
+// Words that are compared with words: where the premise's stand does not count. States that have read it know.
+TEST(Rocktaschel, WordsAreMatchedWithABagOfWordsAndStatesAreNot) {
+  const std::vector<Source> pair{sentences({{3, 7, 9, 2}}), sentences({{9, 4, 2}})},
+      turned{sentences({{9, 3, 7, 2}}), sentences({{9, 4, 2}})};
+  for (const char* memory : {"words", "states"}) {
+    const TinyChooser tiny(ChooserVariant{{"rocktaschel", {{"reading", "match"}, {"memory", memory}}}, 2});
+    const auto scores = [&](const std::vector<Source>& inputs) { return tiny.chooser->forward(inputs).scores.value(); };
+    if (std::string(memory) == "words")
+      EXPECT_LE(distance(scores(pair), scores(turned)), 1e-6);
+    else
+      EXPECT_GT(distance(scores(pair), scores(turned)), 1e-4);
+  }
+}
+
 TEST(Rocktaschel, ReadsAPair) { EXPECT_THROW(TinyChooser(ChooserVariant{{"rocktaschel", {}}, 1}), Error); }
 
 }  // namespace
