@@ -22,6 +22,8 @@ constexpr Index kPairs = 64, kPremise[] = {9, 13, 17, 22}, kHypothesis = 9;  // 
 constexpr Index kQuestions = 32, kStory[] = {300, 400, 500, 600}, kQuestion = 25, kChoices = 10;
 constexpr Index kLongestSentence = 20;
 constexpr Real kRate = 1e-3F;
+// SparseAdam adds it before the bias correction, we add it after: so small that it does not count for either.
+constexpr double kEpsilon = 1e-12;
 
 // Documents of as many sentences each, of 11 to 20 words.
 Source documents(Index sentences, std::uint32_t seed) {
@@ -126,7 +128,8 @@ const Family training("choosing-training", [](Settings& settings) -> Step {
   const auto small = std::make_shared<SmallChooser>(name);
   const int threads = thread_count();
   const auto workers = std::make_shared<Workers>(WorkersOptions{.shards = threads, .threads = threads});
-  const auto optimiser = std::make_shared<Optimiser>(OptimiserOptions{.lazy = true});
+  const auto optimiser =
+      std::make_shared<Optimiser>(OptimiserOptions{.algorithm = Adam{.epsilon = kEpsilon}, .lazy = true});
   const auto steps = std::make_shared<Index>(0);
   return [=, batches = made_up(name)](Results* results) {
     for (std::size_t i = 0; i < batches.size(); ++i) {

@@ -210,6 +210,9 @@ class Aoa(nn.Module):
 MODELS = {"aoa": Aoa, "han": Han, "self-attentive": SelfAttentive, "rocktaschel": Rocktaschel}
 
 
+EPSILON = 1e-12  # bench/choosing/choosing.cpp says why
+
+
 def model_named(name):
     """With the first weights that Heed wrote."""
     return MODELS[name](load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / f"{name}.safetensors"))
@@ -220,7 +223,10 @@ def training(settings):
     name = settings.word("model", "han")
     model = model_named(name)
     rest = [each for key, each in model.named_parameters() if key != "words.weight" and each.requires_grad]
-    optimisers = [torch.optim.SparseAdam([model.words.weight], lr=1e-3), torch.optim.Adam(rest, lr=1e-3, fused=True)]
+    optimisers = [
+        torch.optim.SparseAdam([model.words.weight], lr=1e-3, eps=EPSILON),
+        torch.optim.Adam(rest, lr=1e-3, eps=EPSILON, fused=True),
+    ]
     batches = made_up(name)
 
     def step(keep):

@@ -43,8 +43,11 @@ const RegisterJob entailment{
      .demo = JobDemo{.write_corpus = write_pairs,
                      .files = pair_files,
                      .samples = 20'000,
-                     .steps = 2000,
-                     .options = {{"embedding", "48"},
+                     .steps = 6000,
+                     .options = {{"reading", "match"},  // its label comes from nowhere but where it looked
+                                 {"memory", "words"},
+                                 {"two-way", "true"},
+                                 {"embedding", "48"},
                                  {"hidden", "64"},
                                  {"learning-rate", "0.004"},
                                  {"validate-every", "400u"},
