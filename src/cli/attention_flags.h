@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "heed/attention/options.h"
+#include "heed/jobs/training_options.h"
 
 namespace CLI {
 class App;
@@ -10,14 +11,14 @@ class App;
 
 namespace heed::cli {
 
-// A published mechanism by name, and parts that take the place of its own.
+// A published mechanism by name, and parts that take the place of its own; what is empty stays the model's own.
 struct AttentionChoice {
-  std::string mechanism = "bahdanau";
-  std::string score, window, normaliser;  // empty: the mechanism's
+  std::string mechanism, score, window, normaliser;
 
-  // An Error with the nearest name if one is unknown, or with the reason if the parts contradict each other.
-  AttentionOptions options() const;
-  // E.g. "bahdanau" or "bahdanau (score dot, window causal)".
+  // As options of a training. An Error with the nearest name if one is unknown, or with the reason if the parts
+  // contradict each other.
+  std::vector<GivenOption> options() const;
+  // E.g. "bahdanau attention" or "its own attention (score dot, window causal)".
   std::string text() const;
 };
 

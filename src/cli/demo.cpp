@@ -10,7 +10,6 @@
 #include "heed/cli/output.h"
 #include "heed/cli/training_flags.h"
 #include "heed/jobs/demo.h"
-#include "heed/models/decoder_parts.h"
 
 namespace heed::cli {
 namespace {
@@ -47,11 +46,10 @@ void run(DemoCommand command) {
   check_folder(options.output);
   limit_threads(options.threads);
   if (demo_has_option(*options.job, "score")) {
-    AttentionOptions attention = command.attention.options();
-    attention.longest = options.job->demo->longest;
-    for (const FieldDescription& field : describe_fields([&](Fields& f) { visit_attention(attention, f); }))
-      options.training.push_back({field.name, field.value, "--attention"});
-    print(fmt::format("A small model with {} attention learns {}.", command.attention.text(), options.job->name));
+    options.training = command.attention.options();
+    if (const Index longest = options.job->demo->longest; longest > 0)
+      options.training.push_back({"longest", fmt::format("{}", longest), "demo"});
+    print(fmt::format("A small model with {} learns {}.", command.attention.text(), options.job->name));
   }
   const int signal = run_demo(options, print, say);
   if (signal != 0) throw Exit{128 + signal};

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/testing.sh"
 
 "$heed" demo --pairs 600 --steps 6 >output 2>log
-expect 'demo' 'bahdanau attention' 'pairs for training' 'unseen sentences: BLEU' 'alignment error rate' 'heed-demo/model'
+expect 'demo' 'its own attention' 'pairs for training' 'unseen sentences: BLEU' 'alignment error rate' 'heed-demo/model'
 [ "$(grep -c '^→ ' output)" -eq 5 ] || { fault 'demo: not five translations'; cat output; }
 for file in train.en train.fr train.align test.en demo.json model/model.safetensors; do
   [ -s heed-demo/$file ] || fault "demo: $file is missing"
@@ -19,10 +19,15 @@ cp -p heed-demo/train.en before.en
 grep -qF 'going on after step 6' log || { fault 'again: it does not go on'; cat log; }
 cmp -s kept heed-demo/model/model.safetensors || fault 'again: other weights'
 "$heed" demo --pairs 600 --steps 3 --score general --normaliser sparsemax >output 2>log
-expect 'another attention' 'bahdanau (score general, normaliser sparsemax)' 'BLEU'
+expect 'another attention' 'its own attention (score general, normaliser sparsemax)' 'BLEU'
 "$heed" info heed-demo/model >output
 grep -qE 'score +general' output && grep -qE 'normaliser +sparsemax' output || fault 'another attention: it is not in the model'
 [ ! heed-demo/train.en -nt before.en ] || fault 'another attention: the corpus was written again'
+
+# A demo has the attention of its own model: of listeners that which knows where it was.
+"$heed" demo transcribe --samples 40 --steps 1 --output spoken >output 2>log
+"$heed" info spoken/model >output
+grep -qE 'score +location-aware' output || { fault 'a demo has an attention that is not its own'; cat output log; }
 
 # Nothing of others is replaced.
 mkdir mine
