@@ -1,6 +1,8 @@
 #include "heed/models/listener.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "heed/autograd/ops/ctc.h"
 #include "heed/autograd/ops/reduce.h"
@@ -119,6 +121,8 @@ void ListenerConfig::visit(Fields& field) {
   field("initial-deviation", initial_deviation, "deviation of the first weights (0: Glorot's)");
   field("ctc-weight", ctc_weight, "weight of a CTC loss on the encoder, beside that of the attention (0: none)");
   field("ctc-search", ctc_search, "share of CTC in the scores of the search, 0..1");
+  field("end-in-sight", end_in_sight,
+        "the search ends only within half-width of the sound's end, whatever pauses there are before it");
   field("masks", masks, "bands of features and spans of frames that training hides (Park et al. 2019; 0: none)");
   field("mask-features", mask_features, "most features of a hidden band");
   field("mask-frames", mask_frames, "most frames of a hidden span");
@@ -239,6 +243,20 @@ Var Listener<Layer>::ctc_penalty(const Heard& heard, const Source& previous) con
 }
 
 template <class Layer>
+void Listener<Layer>::forbid_early_ends(const Tensor& weights, const Ids& lengths, Tensor& words) const {
+  const Tensor a = weights.contiguous();
+  const Index rows = words.size(0), m = a.size() / rows;
+  words = words.copy();
+  for (Index row = 0; row < rows; ++row) {
+    const Real* const look = a.data() + row * m;
+    const Index unseen = std::max<Index>(0, lengths.at({row}) - 1 - config_.attention.half_width);
+    const double before = std::accumulate(look, look + unseen, 0.0);
+    if (before > 0 && 2 * before >= std::accumulate(look + unseen, look + m, before))
+      words.data()[row * words.size(1) + kEnd] = -std::numeric_limits<Real>::infinity();
+  }
+}
+
+template <class Layer>
 Decoding::Step Listener<Layer>::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
   const Var gates = linear(target_(previous), words_.weight(), decoder_.weights().bias);
@@ -246,13 +264,17 @@ Decoding::Step Listener<Layer>::step(const Encoded& encoded, State& state, const
   const Tensor logits = predicted(Layer::output(state.cell), state.context, nullptr).logits().value();
   const Var weights = weights_of_frames(attended.weights, encoded.lengths, encoded.frames, together());
   Decoding::Step step{logits, weights.value().contiguous().reshape(Shape{rows, encoded.frames})};
-  if (!encoded.ctc) return step;
+  const auto end = [&] {
+    if (config_.end_in_sight) forbid_early_ends(attended.weights.value(), encoded.memory.lengths, step.words);
+    return step;
+  };
+  if (!encoded.ctc) return end();
   const Var attention(log_probabilities_of(logits));
   const Var ctc(CtcPrefix::step(encoded.ctc.value(), encoded.memory.lengths, state.ctc, previous));
   const Real share = static_cast<Real>(config_.ctc_search);
   step.words = (scale(attention, 1 - share) + scale(ctc, share)).value();
   step.normalised = true;
-  return step;
+  return end();
 }
 
 template class Listener<GruLayer>;

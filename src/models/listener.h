@@ -21,6 +21,9 @@ namespace heed {
 // Between layers of the encoder time may be halved (Chan et al. 2016): two neighbours become one, side by side, or
 // every second is dropped. In training the encoder may learn CTC too (Watanabe et al. 2017), L = L_attention + λ L_CTC,
 // and the search then may weigh both, (1 - μ) log p_attention + μ log p_CTC; features may be masked (Park et al. 2019).
+// A pause in a long sound looks like its end. So the search may be told to end only where the end is in sight, w being
+// the half width of windows and m the number of annotations:
+//   median(α_i) + w >= m - 1
 struct ListenerConfig final : Config {
   Index layers = 3;
   Index hidden = 256;     // of each direction of the encoder, and of the decoder
@@ -33,6 +36,7 @@ struct ListenerConfig final : Config {
   double initial_deviation = 0.01;  // of the weights that are not recurrent; 0: Glorot's
   double ctc_weight = 0;            // λ
   double ctc_search = 0;            // μ
+  bool end_in_sight = false;        // the search ends nowhere else
   Index masks = 0;                  // bands of features, and spans of frames, that training hides
   Index mask_features = 12;         // each of at most so many,
   Index mask_frames = 20;           // or so many
@@ -90,6 +94,8 @@ class Listener final : public Writer {
   SourceAttention::Result look(const Memory& memory, State& state, const Var& gates, Random* random) const;
   WordScores predicted(const Var& state, const Var& context, Random* random) const;
   Var ctc_penalty(const Heard& heard, const Source& previous) const;
+  // Takes the end from rows of scores [rows, vocabulary] whose look, [rows, 1, 1, m], has it not in sight.
+  void forbid_early_ends(const Tensor& weights, const Ids& lengths, Tensor& words) const;
   Index together() const { return Index{1} << config_.halvings; }
 
   ListenerConfig config_;

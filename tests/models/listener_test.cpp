@@ -94,6 +94,24 @@ TEST(Listener, SearchesWithCtc) {
   EXPECT_LE(distance(decoding->step(ids({7})).log_probabilities(), ctc), 1e-3);
 }
 
+// A sound of 9 frames ends beyond a reach of 1 while the middle of the look is in its first 7; one of 2 never does.
+TEST(Listener, EndsOnlyWhereTheEndIsInSight) {
+  const auto scores = [](const char* in_sight, const char* reach, Index& middle) {
+    const Made made(Settings{{"halvings", "0"}, {"end-in-sight", in_sight}, {"half-width", reach}});
+    const Decoding::Step step = made.model->start(frames({9, 2}))->step(ids({1, 1}));
+    double sum = 0;
+    for (middle = 0; (sum += static_cast<double>(step.weights.at({0, middle}))) < 0.5;) ++middle;
+    return step.words.contiguous();
+  };
+  Index middle = 0;
+  const Tensor free = scores("false", "1", middle), bound = scores("true", "1", middle);
+  ASSERT_LT(middle, 7);
+  EXPECT_EQ(bound.at({0, kEnd}), -std::numeric_limits<Real>::infinity());
+  EXPECT_EQ(bound.at({1, kEnd}), free.at({1, kEnd}));
+  EXPECT_EQ(bound.at({0, kEnd + 1}), free.at({0, kEnd + 1}));
+  EXPECT_EQ(scores("true", std::to_string(8 - middle).c_str(), middle).at({0, kEnd}), free.at({0, kEnd}));
+}
+
 TEST(Listener, HidesFeaturesInTrainingAlone) {
   const Made made(Settings{{"masks", "2"}, {"mask-features", "3"}, {"mask-frames", "4"}, {"halvings", "0"}});
   const Source source = frames({30}), previous = sentences({{1, 4, 8}});
