@@ -29,7 +29,7 @@ struct AttentionOptions {
   Index neighbours = 256;   // restricted, sliding: attend to |i - j| <= neighbours / 2
   Index global_tokens = 1;  // sliding: this many first positions see and are seen by all
 
-  double temperature = 1;    // sharpened: softmax(e / temperature)
+  double temperature = 1;    // sharpened, sparsemax, entmax, hard: of e / temperature
   Index top_k = 0;           // sharpened: keep this many, 0: all
   double soft_mixing = 0.5;  // hard: how often a batch uses the weights instead of a sample
   bool expected = false;     // hard: when running, all positions by their weights instead of the most probable one
@@ -53,7 +53,7 @@ struct AttentionOptions {
     field("half-width", half_width, "reach of local and median windows to each side");
     field("neighbours", neighbours, "size of the restricted neighbourhood");
     field("global-tokens", global_tokens, "first positions that see and are seen by all (sliding)");
-    field("temperature", temperature, "divides the scores (sharpened)");
+    field("temperature", temperature, "divides the scores (sharpened, sparsemax, entmax, hard)");
     field("top-k", top_k, "keep the k largest scores (sharpened; 0: all)");
     field("soft-mixing", soft_mixing, "how often hard attention uses the weights themselves");
     field("expected", expected, "hard attention reads all positions by their weights when running, not the best alone");

@@ -10,6 +10,10 @@ namespace {
 // since batch norm would make pictures depend on their neighbours in a batch. `refine` is how wide the second ones are:
 //   small  3 × 3: a region of stage2, 8 pixels wide, sees 39
 //   near   1 × 1: it sees 15, little beyond itself, so that a model has to look at a thing to know it
+// A 3 × 3 convolution that halves an even grid cannot see as much before a region as behind it. With the zeros always
+// in front, what a region of stage2 sees is centred half a region before it, on its corner, and weights are drawn
+// beside the things that were looked at. So the odd zero stands in front and behind in turn: stage2 is off by half a
+// pixel.
 Encoder small_encoder(const char* title, const char* summary, Index refine) {
   Encoder encoder;
   encoder.name = title;
@@ -17,7 +21,7 @@ Encoder small_encoder(const char* title, const char* summary, Index refine) {
   encoder.usual = "stage3";
   encoder.colours = encoder.folded_colours = {{0.5, 0.5, 0.5}, {0.25, 0.25, 0.25}};
   encoder.trained_alone = true;
-  const auto add = [&](const std::string& name, Index in, Index out, Index kernel, Index stride) {
+  const auto add = [&](const std::string& name, Index in, Index out, Index kernel, Index stride, bool behind) {
     const int before = static_cast<int>(encoder.layers.size()) - 1;
     encoder.layers.push_back({.name = name,
                               .input = before,
@@ -26,16 +30,17 @@ Encoder small_encoder(const char* title, const char* summary, Index refine) {
                               .out = out,
                               .kernel = kernel,
                               .stride = stride,
+                              .same = behind,
                               .bend = EyeLayer::Bend::relu,
                               .normalised = true});
   };
   Index in = 32;
-  add("stem", 3, in, 3, 2);
+  add("stem", 3, in, 3, 2, true);
   encoder.points.push_back({"stem", 0});
-  for (const Index width : {48, 96, 128}) {
+  for (const auto& [width, behind] : {std::pair<Index, bool>{48, true}, {96, false}, {128, true}}) {
     const std::string stage = fmt::format("stage{}", encoder.points.size());
-    add(stage + ".halve", in, width, 3, 2);
-    add(stage + ".refine", width, width, refine, 1);
+    add(stage + ".halve", in, width, 3, 2, behind);
+    add(stage + ".refine", width, width, refine, 1, false);
     encoder.points.push_back({stage, static_cast<int>(encoder.layers.size()) - 1});
     in = width;
   }

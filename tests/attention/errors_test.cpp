@@ -101,6 +101,10 @@ TEST(AttentionErrors, OptionsOutsideTheirRange) {
             "[sharpened] the temperature must be positive: nan");
   EXPECT_EQ(refusal(&Options::top_k, Index{-1}, with("dot", "global", "sharpened")),
             "[sharpened] top-k must not be negative: -1");
+  EXPECT_EQ(refusal(&Options::temperature, 0., with("dot", "global", "sparsemax")),
+            "[sparsemax] the temperature must be positive: 0");
+  EXPECT_EQ(refusal(&Options::temperature, 0., with("dot", "global", "hard")),
+            "[hard] the temperature must be positive: 0");
   EXPECT_EQ(refusal(&Options::soft_mixing, 1.5, with("dot", "global", "hard")),
             "[hard] soft mixing 1.5 is outside [0, 1]");
   EXPECT_EQ(refusal(&Options::longest, Index{0}, with("location")),

@@ -117,6 +117,18 @@ TEST(Normalisers, SharpenedGoesFromSoftmaxToTheLargest) {
   expect_near(normalised(*make_normaliser("sharpened", options), kScores), {a / total, b / total, c / total}, 1e-6);
 }
 
+TEST(Normalisers, TheTemperatureDividesTheScores) {
+  AttentionOptions options;
+  options.temperature = 0.5;
+  const Tensor doubled = row({-4, 0, 1});
+  for (const char* name : {"sparsemax", "entmax"}) {
+    SCOPED_TRACE(name);
+    EXPECT_LE(
+        distance(normalised(*make_normaliser(name, options), kScores), normalised(*make_normaliser(name), doubled)),
+        1e-7);
+  }
+}
+
 TEST(Normalisers, SharpenedKeepsTheLargestK) {
   AttentionOptions options;
   for (const Index all : {3, 7}) {
@@ -137,6 +149,18 @@ TEST(Normalisers, SharpenedKeepsTheLargestK) {
 TEST(Normalisers, HardTakesTheLargestOutsideTraining) {
   expect_near(normalised(*make_normaliser("hard"), kScores), {0, 0, 1}, 0);
   expect_near(normalised(*make_normaliser("hard"), kScores, Mask(Shape{3}, {true, true, false})), {0, 1, 0}, 0);
+}
+
+// What it is sampled from.
+TEST(Normalisers, HardIsExpectedToBeSharpened) {
+  AttentionOptions options;
+  options.expected = true;
+  for (const double temperature : {1.0, 0.5}) {
+    options.temperature = temperature;
+    EXPECT_LE(distance(normalised(*make_normaliser("hard", options), kScores),
+                       normalised(*make_normaliser("sharpened", options), kScores)),
+              1e-7);
+  }
 }
 
 // One-hot scores: a choice of one is no choice, so hard and soft agree.

@@ -233,7 +233,7 @@ TEST(Eye, LayersPictureAndGridAreChosen) {
   EXPECT_EQ(shape({.encoder = "small", .picture = 64}), (std::pair<Index, Index>{4, 128}));
 }
 
-// Regions of stage2 are 8 pixels wide. What lies 8 pixels beyond a near one's corner is nothing to it.
+// Regions of stage2 are 8 pixels wide. A near one sees 15: four before itself, three behind.
 TEST(Eye, NearRegionsSeeLittleBeyondThemselves) {
   constexpr Index kSide = 64, kGrid = 8, kRegion = 4;
   for (const bool near : {true, false}) {
@@ -248,8 +248,8 @@ TEST(Eye, NearRegionsSeeLittleBeyondThemselves) {
     };
     const std::vector<Real> plain = region(-1);
     EXPECT_NE(region(kRegion * kGrid + 2), plain);  // inside
-    EXPECT_EQ(region(kRegion * kGrid + 8) == plain, near);
-    EXPECT_EQ(region(kRegion * kGrid - 8) == plain, near);
+    for (const Index edge : {-4, 10}) EXPECT_NE(region(kRegion * kGrid + edge), plain) << edge;
+    for (const Index beyond : {-5, 11}) EXPECT_EQ(region(kRegion * kGrid + beyond) == plain, near) << beyond;
   }
 }
 

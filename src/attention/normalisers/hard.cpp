@@ -7,18 +7,21 @@
 namespace heed {
 namespace {
 
-// Xu et al. 2015, hard attention. In training one position is sampled from softmax(e) and its weight is 1; the gradient
-// reaches e through log_probability and entropy (losses.h: reinforce). With probability soft_mixing a whole batch, with
-// all its steps, uses the distribution itself instead. When running, the most probable position is taken, or with
-// `expected` the mean of all by their probabilities.
+// Xu et al. 2015, hard attention. In training one position is sampled from softmax(e / temperature), as the authors'
+// code has it, and its weight is 1; the gradient reaches e through log_probability and entropy (losses.h: reinforce).
+// With probability soft_mixing a whole batch, with all its steps, uses the distribution itself instead. When running,
+// the most probable position is taken, or with `expected` the mean of all by their probabilities.
 class Hard final : public Normaliser {
  public:
-  explicit Hard(const AttentionOptions& options) : soft_mixing_(options.soft_mixing), expected_(options.expected) {
+  explicit Hard(const AttentionOptions& options)
+      : temperature_(options.temperature), soft_mixing_(options.soft_mixing), expected_(options.expected) {
+    require(temperature_ > 0, "[hard] the temperature must be positive: {}", temperature_);
     require(soft_mixing_ >= 0 && soft_mixing_ <= 1, "[hard] soft mixing {} is outside [0, 1]", soft_mixing_);
   }
   Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const override {
-    const Var p = softmax(scores, visible);
-    const Var log_p = log_softmax(scores, visible);
+    const Var e = temperature_ == 1 ? scores : scale(scores, static_cast<Real>(1 / temperature_));
+    const Var p = softmax(e, visible);
+    const Var log_p = log_softmax(e, visible);
     Weighted result;
     // What is not visible has a log-probability of huge size: zero instead, or its gradient could overflow.
     result.entropy = negate(sum(p * (log_p * Var(as_numbers(visible, scores.shape()))), -1));
@@ -53,13 +56,13 @@ class Hard final : public Normaliser {
     return last;
   }
   static Index largest(const Real* weights, Index m) { return std::max_element(weights, weights + m) - weights; }
-  double soft_mixing_;
+  double temperature_, soft_mixing_;
   bool expected_;
 };
 
 const RegisterNormaliser hard{
-    {"hard", "one sampled position; the most probable when running", "s ~ softmax(e), a = onehot(s)", "Xu et al. 2015",
-     [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options); }}};
+    {"hard", "one sampled position; the most probable when running", "s ~ softmax(e / T), a = onehot(s)",
+     "Xu et al. 2015", [](const Scope&, const AttentionOptions& options) { return std::make_unique<Hard>(options); }}};
 
 }  // namespace
 }  // namespace heed

@@ -11,18 +11,23 @@
 namespace heed {
 namespace {
 
-// A normaliser that is one function of scores and mask.
+// A normaliser that is one function of scores and mask, the scores divided by a temperature.
 class Plain final : public Normaliser {
  public:
   using Function = Var (*)(const Var&, const Mask&);
-  explicit Plain(Function function) : function_(function) {}
+  explicit Plain(const char* name, Function function, double temperature = 1)
+      : function_(function), temperature_(temperature) {
+    require(temperature_ > 0, "[{}] the temperature must be positive: {}", name, temperature_);
+  }
   bool fused() const override { return function_ == static_cast<Function>(softmax); }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
-    return {function_(scores, visible), {}, {}};
+    const Var e = temperature_ == 1 ? scores : scale(scores, static_cast<Real>(1 / temperature_));
+    return {function_(e, visible), {}, {}};
   }
 
  private:
   Function function_;
+  double temperature_;
 };
 
 // Chorowski et al. 2015, sharpening.   softmax(e / temperature) over the k largest scores, or all where there are
@@ -64,17 +69,19 @@ class Sharpened final : public Normaliser {
 
 const RegisterNormaliser plain_softmax{
     {"softmax", "exponentials over their sum", "a = exp(e) / sum exp(e)", "Bahdanau, Cho, Bengio 2015",
-     [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>(softmax); }}};
+     [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>("softmax", softmax); }}};
 const RegisterNormaliser sharpened{
     {"sharpened", "softmax with a temperature, over the k largest", "a = softmax(e / T) over top-k",
      "Chorowski et al. 2015",
      [](const Scope&, const AttentionOptions& options) { return std::make_unique<Sharpened>(options); }}};
-const RegisterNormaliser sparse{
-    {"sparsemax", "projection onto the simplex, with exact zeros", "a = max(e - t, 0)", "Martins & Astudillo 2016",
-     [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>(sparsemax); }}};
-const RegisterNormaliser entmax{
-    {"entmax", "between softmax and sparsemax", "a = max(e/2 - t, 0)^2", "Peters, Niculae, Martins 2019",
-     [](const Scope&, const AttentionOptions&) { return std::make_unique<Plain>(entmax15); }}};
+const RegisterNormaliser sparse{{"sparsemax", "projection onto the simplex, with exact zeros", "a = max(e / T - t, 0)",
+                                 "Martins & Astudillo 2016", [](const Scope&, const AttentionOptions& options) {
+                                   return std::make_unique<Plain>("sparsemax", sparsemax, options.temperature);
+                                 }}};
+const RegisterNormaliser entmax{{"entmax", "between softmax and sparsemax", "a = max(e / 2T - t, 0)^2",
+                                 "Peters, Niculae, Martins 2019", [](const Scope&, const AttentionOptions& options) {
+                                   return std::make_unique<Plain>("entmax", entmax15, options.temperature);
+                                 }}};
 
 }  // namespace
 }  // namespace heed
