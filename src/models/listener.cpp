@@ -313,6 +313,7 @@ const RegisterSystem listener{{.name = "listener",
                                .config = listener_config,
                                .make = make_listener,
                                .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}},
+                               .later = {"end-in-sight"},
                                .sense = listener_sense}};
 
 }  // namespace
