@@ -51,6 +51,8 @@ def megabytes(count):
 def measured(bar):
     if bar["value"] is None:
         return "–"
+    if bar["quantity"] == "microseconds_per_op" and bar["value"] >= 1000:
+        return f"{bar['value'] / 1000:.1f} ms"
     return f"{bar['value']:.1%}" if bar["quantity"].startswith("of_") else f"{bar['value']:.3f}"
 
 

@@ -4,6 +4,7 @@ nn.GRU resets after the product, the paper before it, so the GRU is written out,
 With LSTM cells the encoder is nn.LSTM.
 """
 
+import functools
 import os
 from pathlib import Path
 
@@ -11,9 +12,8 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from torch_choosing import recurrent
+from torch_choosing import BothWays
 from torch_rnnsearch import gru
 from torch_tensors import compiled, filled, filled_ids
 from torch_translation import updating
@@ -68,19 +68,6 @@ class GruBoth(nn.Module):
         return torch.cat([ahead, back], -1) * visible(lengths, time).unsqueeze(-1)
 
 
-class LstmBoth(nn.Module):
-    def __init__(self, weights, name):
-        super().__init__()
-        width, hidden = weights[f"{name}.forward.input"].size(0), weights[f"{name}.forward.recurrent"].size(0)
-        self.layer = recurrent(nn.LSTM(width, hidden, batch_first=True, bidirectional=True), weights, name)
-        for key, each in self.layer.named_parameters():
-            each.requires_grad_(not key.startswith("bias_hh"))  # Heed has one bias
-
-    def forward(self, x, lengths):
-        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        return pad_packed_sequence(self.layer(packed)[0], batch_first=True, total_length=x.size(1))[0]
-
-
 class Listener(nn.Module):
     DROPOUT, LAYERS, HALVINGS = 0.2, 3, 2
     MASKS, MASK_FEATURES, MASK_FRAMES = 2, 12, 20
@@ -88,7 +75,7 @@ class Listener(nn.Module):
     def __init__(self, weights, cell):
         super().__init__()
         self.lstm = cell == "lstm"
-        layer = LstmBoth if self.lstm else GruBoth
+        layer = functools.partial(BothWays, nn.LSTM) if self.lstm else GruBoth
         self.encoder = nn.ModuleList(layer(weights, f"encoder.layer{i}") for i in range(self.LAYERS))
         self.target = embedding(weights, "target")
         self.query, self.key, self.filter = (
