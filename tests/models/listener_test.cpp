@@ -94,7 +94,7 @@ TEST(Listener, SearchesWithCtc) {
   EXPECT_LE(distance(decoding->step(ids({7})).log_probabilities(), ctc), 1e-3);
 }
 
-// A sound of 9 frames ends beyond a reach of 1 while the middle of the look is in its first 7; one of 2 never does.
+// A sound of 9 frames ends beyond a reach of 1 while the middle of the look is in its first 7; one of 2 may always end.
 TEST(Listener, EndsOnlyWhereTheEndIsInSight) {
   const auto scores = [](const char* in_sight, const char* reach, Index& middle) {
     const Made made(Settings{{"halvings", "0"}, {"end-in-sight", in_sight}, {"half-width", reach}});
