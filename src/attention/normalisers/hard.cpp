@@ -1,4 +1,5 @@
 #include "heed/attention/attention.h"
+#include "heed/attention/normalisers/temperature.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
@@ -14,12 +15,11 @@ namespace {
 class Hard final : public Normaliser {
  public:
   explicit Hard(const AttentionOptions& options)
-      : temperature_(options.temperature), soft_mixing_(options.soft_mixing), expected_(options.expected) {
-    require(temperature_ > 0, "[hard] the temperature must be positive: {}", temperature_);
+      : temperature_("hard", options.temperature), soft_mixing_(options.soft_mixing), expected_(options.expected) {
     require(soft_mixing_ >= 0 && soft_mixing_ <= 1, "[hard] soft mixing {} is outside [0, 1]", soft_mixing_);
   }
   Weighted operator()(const Var& scores, const Mask& visible, const Query& query) const override {
-    const Var e = temperature_ == 1 ? scores : scale(scores, static_cast<Real>(1 / temperature_));
+    const Var e = temperature_(scores);
     const Var p = softmax(e, visible);
     const Var log_p = log_softmax(e, visible);
     Weighted result;
@@ -56,7 +56,8 @@ class Hard final : public Normaliser {
     return last;
   }
   static Index largest(const Real* weights, Index m) { return std::max_element(weights, weights + m) - weights; }
-  double temperature_, soft_mixing_;
+  Temperature temperature_;
+  double soft_mixing_;
   bool expected_;
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "heed/attention/normalisers/temperature.h"
 #include "heed/attention/parts.h"
-#include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/sparse_weights.h"
 #include "heed/kernels/nan_order.h"
 
@@ -16,30 +16,27 @@ class Plain final : public Normaliser {
  public:
   using Function = Var (*)(const Var&, const Mask&);
   explicit Plain(const char* name, Function function, double temperature = 1)
-      : function_(function), temperature_(temperature) {
-    require(temperature_ > 0, "[{}] the temperature must be positive: {}", name, temperature_);
-  }
+      : function_(function), temperature_(name, temperature) {}
   bool fused() const override { return function_ == static_cast<Function>(softmax); }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
-    const Var e = temperature_ == 1 ? scores : scale(scores, static_cast<Real>(1 / temperature_));
-    return {function_(e, visible), {}, {}};
+    return {function_(temperature_(scores), visible), {}, {}};
   }
 
  private:
   Function function_;
-  double temperature_;
+  Temperature temperature_;
 };
 
 // Chorowski et al. 2015, sharpening.   softmax(e / temperature) over the k largest scores, or all where there are
 // fewer.
 class Sharpened final : public Normaliser {
  public:
-  explicit Sharpened(const AttentionOptions& options) : temperature_(options.temperature), k_(options.top_k) {
-    require(temperature_ > 0, "[sharpened] the temperature must be positive: {}", temperature_);
+  explicit Sharpened(const AttentionOptions& options)
+      : temperature_("sharpened", options.temperature), k_(options.top_k) {
     require(k_ >= 0, "[sharpened] top-k must not be negative: {}", k_);
   }
   Weighted operator()(const Var& scores, const Mask& visible, const Query&) const override {
-    const Var e = scale(scores, static_cast<Real>(1 / temperature_));
+    const Var e = temperature_(scores);
     return {softmax(e, k_ == 0 ? visible : largest(e.value().contiguous(), visible)), {}, {}};
   }
 
@@ -63,7 +60,7 @@ class Sharpened final : public Normaliser {
     }
     return kept;
   }
-  double temperature_;
+  Temperature temperature_;
   Index k_;
 };
 
