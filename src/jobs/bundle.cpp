@@ -135,7 +135,7 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
   }
   Featured sensed = sense_input(input, value);
   encoded.features = std::move(sensed.features);
-  encoded.frame_seconds = sensed.frame_seconds;
+  encoded.frames = sensed.frames;
   encoded.whole = side.kind == Kind::image;
   return encoded;
 }

@@ -165,8 +165,8 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   else if (hypothesis.weights && bundle.codes.inputs.front())
     result.alignment =
         align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, hypothesis.weights);
-  if (hypothesis.weights && sample.inputs.front().frame_seconds > 0)
-    result.times = times_of(hypothesis, sample.inputs.front().frame_seconds);
+  if (const FrameTimes& frames = sample.inputs.front().frames; hypothesis.weights && frames.step > 0)
+    result.times = times_of(hypothesis, frames);
   return result;
 }
 

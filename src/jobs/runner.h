@@ -148,7 +148,7 @@ class Runner {
                                std::vector<double> probabilities, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;
   // When the words of a sound were said.
-  UnitTimes times_of(const Hypothesis& hypothesis, double frame_seconds) const;
+  UnitTimes times_of(const Hypothesis& hypothesis, const FrameTimes& frames) const;
 
   struct Explanation;  // a sample on its way to its trace
   void search_traces(std::span<Explanation> list, const ExplainOptions& options) const;

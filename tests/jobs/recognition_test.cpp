@@ -66,7 +66,7 @@ TEST(Recognition, DrawsTheSpectrogramAboveTheWeights) {
   const std::vector<Trace> traces = runner.explain(std::vector<Sample>{tone(1)});
   const TraceAxis& sound = traces.front().axes.front();
   EXPECT_TRUE(is_preview(sound.preview));
-  EXPECT_GT(sound.frame_seconds, 0);
+  EXPECT_GT(sound.frames.step, 0);
   EXPECT_EQ(traces.front().alignment.size(1), sound.size());
   EXPECT_NE(draw_svg(traces.front()).find("<image "), std::string::npos);
 }
