@@ -50,6 +50,7 @@ void evaluate_data(const EvaluateOptions& options) {
                         .features = options.features,
                         .trust = options.trust ? std::optional(options.trusted) : std::nullopt,
                         .run = texts.run,
+                        .settings = texts.settings,
                         .threads = texts.threads},
                        warn);
   if (!options.results.empty()) write_output(options.results, evaluation.models.front().results);
@@ -114,6 +115,7 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   add_length_flags(*command, options->texts.run);
   add_rerank_flag(*command, options->texts.run);
+  add_setting_flags(*command, options->texts.settings);
   command->add_option("--threads", options->texts.threads, "Threads of --model (0: all)")->capture_default_str();
   one(command->add_option("-r,--reference", options->texts.references,
                           "File of reference texts, one per line; may be repeated"));

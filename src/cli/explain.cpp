@@ -27,6 +27,7 @@ struct ExplainCommand {
   std::string search = "beam";
   TraceView view;
   ExplainOptions options;
+  RunSettings settings;
   int threads = 0;
 };
 
@@ -95,8 +96,9 @@ HeadError best_head(const ExplainCommand& command, std::span<const Trace> traces
 void run(ExplainCommand command) {
   check(command);
   limit_threads(command.threads);
-  Runner runner({command.model}, command.threads,
-                [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); });
+  Runner runner(
+      {command.model}, command.threads, [](const std::string& line) { fmt::print(stderr, "warning: {}\n", line); },
+      FolderWeights::trained, Numbers::stored, command.settings);
   command.view.drop_output(command.inputs, runner.job().inputs.size());
   require(command.choices.empty() || runner.job().gives_choice(), "--choices: {} does not choose from what is given",
           runner.job().name);
@@ -144,6 +146,7 @@ void add_explain(CLI::App& app) {
   sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");
   sub->add_option("--longest", options.run.limits.longest, "Longest text in pieces")->capture_default_str();
   add_rerank_flag(*sub, options.run);
+  add_setting_flags(*sub, command->settings);
   sub->add_option("--threads", command->threads, "Threads (0: all)")->capture_default_str();
   sub->footer(
       "Examples:\n"

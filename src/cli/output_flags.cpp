@@ -1,5 +1,7 @@
 #include "heed/cli/output_flags.h"
 
+#include "heed/base/error.h"
+
 namespace heed::cli {
 
 void add_length_flags(CLI::App& command, RunOptions& options) {
@@ -14,6 +16,22 @@ void add_length_flags(CLI::App& command, RunOptions& options) {
   number("--least-words", options.outputs.least_words, "Fewest words of an output");
   number("--most-words", options.outputs.most_words, "Most words of an output (0: any number)");
   number("--most-bytes", options.outputs.most_bytes, "Most bytes of an output (0: any number)");
+}
+
+void add_setting_flags(CLI::App& command, RunSettings& settings) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--set",
+          [&settings](const std::vector<std::string>& given) {
+            for (const std::string& each : given) {
+              const std::size_t equals = each.find('=');
+              require(equals != std::string::npos && equals > 0, "--set: {} is not of the form NAME=VALUE", each);
+              settings.emplace_back(each.substr(0, equals), each.substr(equals + 1));
+            }
+          },
+          "A setting of the model in place of its own, such as window=median of a listener; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
 void add_rerank_flag(CLI::App& command, RunOptions& options) {

@@ -29,9 +29,11 @@ struct RunCommand {
   Index best = 1, chunk = 0;
   int threads = 0;
   bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false, int8 = false;
+  bool listed_inputs = false;  // the only word is the file of --input
   std::string shortlist;
   Shortlist::Limits listed;
   RunOptions options;
+  RunSettings settings;
 };
 
 // A file that is written as lines come, or the standard output.
@@ -158,7 +160,8 @@ void check(RunCommand& command) {
     command.words.erase(command.words.begin());
   }
   require(command.input.empty() || command.words.empty(), "--input: the inputs are on the command line already");
-  if (!command.input.empty()) command.words.push_back(command.input);
+  command.listed_inputs = !command.input.empty();
+  if (command.listed_inputs) command.words.push_back(command.input);
   search.best = command.best;
 }
 
@@ -180,8 +183,8 @@ void run(RunCommand command, const Job* expected) {
       [&](const std::string& line) {
         progress ? progress->note("warning: " + line) : fmt::print(stderr, "warning: {}\n", line);
       },
-      command.verify ? FolderWeights::verified : FolderWeights::trained,
-      command.int8 ? Numbers::int8 : Numbers::stored);
+      command.verify ? FolderWeights::verified : FolderWeights::trained, command.int8 ? Numbers::int8 : Numbers::stored,
+      command.settings);
   const Job& job = runner.job();
   if (!command.shortlist.empty()) {
     const Codes& codes = runner.bundle().codes;
@@ -191,7 +194,7 @@ void run(RunCommand command, const Job* expected) {
   }
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
-  RunInputs inputs(command.words, job);
+  RunInputs inputs(command.words, job, command.listed_inputs);
   Transcripts transcripts(job, command.output);
   require(!transcripts || (!command.n_best && !command.scores && !command.json),
           "--output: a transcript is of the best output alone, without --n-best, --scores and --json");
@@ -352,6 +355,7 @@ void add_verb(CLI::App& app, const std::string& name, const std::string& summary
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
   }
+  add_setting_flags(*command, options->settings);
   command->add_flag("--int8", options->int8,
                     "Round the weights of products to eight bits: faster, with a little less precision (see quantise)");
   command->footer(job != nullptr ? examples_of(*job) : "Example:\n  heed run my-model inputs --json");

@@ -20,8 +20,6 @@ bool exists(const std::string& word) {
 // A text has white space in it; anything else is the name of a file, also if it is misspelt.
 bool is_typed(const std::string& word) { return word.find_first_of(" \t") != std::string::npos && !exists(word); }
 
-bool is_list(const std::string& word) { return word == "-" || word.ends_with(".txt"); }
-
 // The files of a folder that may be of the kind, the last name first.
 std::vector<std::string> files_of_kind(const std::string& folder, Kind kind) {
   std::vector<std::string> files;
@@ -42,8 +40,11 @@ std::vector<std::string> files_of_kind(const std::string& folder, Kind kind) {
 
 }  // namespace
 
-RunInputs::RunInputs(std::vector<std::string> words, const Job& job)
-    : words_(std::move(words)), texts_(is_text(job.inputs.front().kind)), kind_(job.inputs.front().kind) {
+RunInputs::RunInputs(std::vector<std::string> words, const Job& job, bool lists)
+    : words_(std::move(words)),
+      texts_(is_text(job.inputs.front().kind)),
+      kind_(job.inputs.front().kind),
+      lists_(lists) {
   if (words_.empty()) words_.emplace_back("-");
 }
 
@@ -96,7 +97,7 @@ bool RunInputs::are_typed_now() const {
 bool RunInputs::are_files() const { return words_.front() != "-" && !is_typed(words_.front()); }
 
 bool RunInputs::need_names() const {
-  const auto holds_several = [](const std::string& word) { return is_list(word) || fs::is_directory(word); };
+  const auto holds_several = [this](const std::string& word) { return is_list(word) || fs::is_directory(word); };
   return !texts_ && std::any_of(words_.begin(), words_.end(), holds_several);
 }
 

@@ -13,7 +13,8 @@ namespace heed::cli {
 // folders of them (in the order of their names), and lists of them, which end in .txt.
 class RunInputs {
  public:
-  RunInputs(std::vector<std::string> words, const Job& job);
+  // With `lists` every word is a file of lines, whatever its ending.
+  RunInputs(std::vector<std::string> words, const Job& job, bool lists = false);
 
   bool next(std::string& line);
   Index number() const { return number_; }  // of the last one, from 1
@@ -25,10 +26,12 @@ class RunInputs {
 
  private:
   bool next_word(const std::string& word, std::string& line);
+  bool is_list(const std::string& word) const { return lists_ || word == "-" || word.ends_with(".txt"); }
 
   std::vector<std::string> words_;
   bool texts_ = true;  // or the names of images and sounds
   Kind kind_;
+  bool lists_;
   std::optional<LineReader> reader_;  // of texts, or of a list
   std::string folder_;                // of the list
   std::vector<std::string> files_;    // of a folder, the next one last

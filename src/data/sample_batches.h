@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/data/frame_times.h"
 #include "heed/data/samples.h"
 #include "heed/data/source.h"
 #include "heed/data/vocabulary.h"
@@ -19,7 +20,7 @@ struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
   Tensor features = {};                  // [length, width]
-  double frame_seconds = 0;              // of a sound: from one frame to the next
+  FrameTimes frames = {};                // of a sound
   bool whole = false;                    // an image, whose size the model chose: limits of length are not about it
   // Of a text whose words may be copied: `words` in a vocabulary of its own, whose first `known` are the model's.
   std::vector<std::int32_t> copies = {};

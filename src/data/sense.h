@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/frame_times.h"
 #include "heed/data/sample.h"
 #include "heed/nn/parameters.h"
 #include "heed/tensor/named_tensor.h"
@@ -14,7 +15,7 @@ namespace heed {
 struct Featured {
   Tensor features;              // [length, width]
   Index rows = 0, columns = 0;  // of an image: the grid whose regions they are, row by row
-  double frame_seconds = 0;     // of a sound: from one frame to the next
+  FrameTimes frames = {};       // of a sound
   std::string preview = {};     // of an image: a small one as a data: URL; may be empty
 };
 

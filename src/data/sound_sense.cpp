@@ -117,13 +117,13 @@ Featured SoundSense::unnormalised(const Value& value) const {
   const double seconds = static_cast<double>(value.numbers.size(0)) / rate;
   require(seconds <= options_.longest_sound, "{}: {:.1f} seconds are longer than {}; see --longest-sound", value.text,
           seconds, options_.longest_sound);
-  if (!spectrum_)
-    return {.features = with_deltas(value.numbers, options_.deltas), .frame_seconds = value.frame_seconds};
+  if (!spectrum_) return {.features = with_deltas(value.numbers, options_.deltas), .frames = {value.frame_seconds}};
   const std::vector<float> samples = one_channel(value, static_cast<double>(options_.sound_rate));
   const Tensor features = (*spectrum_)(samples);
   require(features.size(0) > 0, "{}: {:.1f} ms of sound are shorter than one frame of {} ms", value.text,
           1000 * seconds, options_.frame_ms);
-  return {.features = with_deltas(features, options_.deltas), .frame_seconds = options_.step_ms / 1000};
+  const double step = options_.step_ms / 1000;
+  return {.features = with_deltas(features, options_.deltas), .frames = {step, (options_.frame_ms / 1000 - step) / 2}};
 }
 
 Featured SoundSense::operator()(const Value& value) const {

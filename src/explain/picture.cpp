@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <tuple>
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
@@ -37,19 +36,19 @@ std::vector<std::string> rows_of(const Trace& trace) {
   return rows;
 }
 
-// How long a frame is, and in what.
-std::pair<double, std::string> frame_step(const TraceAxis& sound) {
-  return sound.frame_seconds > 0 ? std::pair{sound.frame_seconds, std::string("s")} : std::pair{1.0, std::string()};
+// When the frames are, and in what.
+std::pair<FrameTimes, std::string> shown_times(const TraceAxis& sound) {
+  return sound.frames.step > 0 ? std::pair{sound.frames, std::string("s")} : std::pair{FrameTimes{1}, std::string()};
 }
 
 // Of words that look at a sound whose times are known: the words, and below them what they are made of, if that is more
 // than they.
 std::vector<std::vector<MatrixPicture::Stretch>> at_their_times(const Trace& trace) {
   std::vector<std::vector<MatrixPicture::Stretch>> rows;
-  const double step = trace.column_axis().frame_seconds;
-  if (step <= 0 || trace.row_axis().text.tokens.size() != static_cast<std::size_t>(trace.alignment.size(0)))
+  const FrameTimes& frames = trace.column_axis().frames;
+  if (frames.step <= 0 || trace.row_axis().text.tokens.size() != static_cast<std::size_t>(trace.alignment.size(0)))
     return rows;
-  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, step, {}).transcript;
+  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, frames, {}).transcript;
   const auto add = [&rows](const std::vector<TimedWord>& words) {
     std::vector<MatrixPicture::Stretch>& row = rows.emplace_back();
     for (const TimedWord& word : words) row.push_back({word.word, word.begin, word.end});
@@ -62,11 +61,11 @@ std::vector<std::vector<MatrixPicture::Stretch>> at_their_times(const Trace& tra
 
 // "0 s       1 s       2 s" below cells that are two characters wide.
 std::string written_times(const TraceAxis& sound, std::size_t margin) {
-  const auto [step, unit] = frame_step(sound);
-  const double end = step * static_cast<double>(sound.size());
+  const auto [frames, unit] = shown_times(sound);
+  const double end = frames.begin(sound.size());
   std::string line;
   for (const double tick : axis_ticks(0, end, 5)) {
-    const auto at = margin + static_cast<std::size_t>(2 * tick / step);
+    const auto at = margin + static_cast<std::size_t>(std::max(0.0, 2 * (tick - frames.margin) / frames.step));
     if (tick > end || at < line.size()) continue;
     line += std::string(at - line.size(), ' ') + fmt::format("{:g}{}{} ", tick, unit.empty() ? "" : " ", unit);
   }
@@ -100,7 +99,8 @@ std::string draw_svg(const Trace& trace, const std::string& title) {
                               shown.column_axis().text.sentence_ends});
   if (picture != Picture::matrix) matrix.largest = largest_weight(shown.alignment);
   if (picture == Picture::times) {
-    std::tie(matrix.column_step, matrix.column_unit) = frame_step(shown.column_axis());
+    const auto [frames, unit] = shown_times(shown.column_axis());
+    matrix.column_step = frames.step, matrix.first_column = frames.margin, matrix.column_unit = unit;
     matrix.preview = image.preview, matrix.waveform = image.waveform;
     matrix.stretches = at_their_times(trace);
   }

@@ -30,12 +30,12 @@ void check_picture(const std::vector<std::string>& rows, const std::vector<std::
 
 // Round numbers along the columns, below them.
 std::string draw_line_ticks(const MatrixPicture& picture, double left, double bottom, double cell) {
-  const double end = picture.column_step * static_cast<double>(picture.columns.size());
+  const double end = picture.first_column + picture.column_step * static_cast<double>(picture.columns.size());
   const double room = cell * static_cast<double>(picture.columns.size()) / kTick;
   std::string svg;
   for (const double tick : axis_ticks(0, end, static_cast<int>(std::clamp(room, 2.0, 6.0)))) {
     if (tick > end) break;
-    const double x = left + tick / picture.column_step * cell;
+    const double x = left + (tick - picture.first_column) / picture.column_step * cell;
     svg += fmt::format(
         "<path d=\"M{0:.1f} {1}v5\" class=\"axis\"/><text x=\"{0:.1f}\" y=\"{2}\" "
         "text-anchor=\"middle\">{3:g}{4}{5}</text>\n",
@@ -68,7 +68,6 @@ class LineHeader {
 
   double height() const { return names_from() + (picture_.column_step > 0 ? kNamesHeight * rows() : 0); }
   std::string draw(double left, double top, double cell) const {
-    const double end = picture_.column_step * static_cast<double>(picture_.columns.size());
     const double width = cell * static_cast<double>(picture_.columns.size());
     std::string svg;
     if (waved_) svg += draw_waveform(picture_.waveform, left, top, width, kWaveformHeight - kSvgGap);
@@ -78,7 +77,7 @@ class LineHeader {
           top + (waved_ ? kWaveformHeight : 0), width, kPreviewHeight, picture_.preview);
     for (std::size_t row = 0; row < picture_.stretches.size(); ++row)
       svg += draw_names(picture_.stretches[row], left, top + names_from() + kNamesHeight * static_cast<double>(row),
-                        width, end);
+                        width);
     return svg;
   }
 
@@ -88,12 +87,15 @@ class LineHeader {
   double rows() const { return static_cast<double>(picture_.stretches.size()); }
   // How far below the top of the header the names begin.
   double names_from() const { return (waved_ ? kWaveformHeight : 0) + (shown_ ? kPreviewHeight : 0); }
-  static std::string draw_names(const std::vector<MatrixPicture::Stretch>& stretches, double left, double top,
-                                double width, double end) {
+  std::string draw_names(const std::vector<MatrixPicture::Stretch>& stretches, double left, double top,
+                         double width) const {
+    const double length = picture_.column_step * static_cast<double>(picture_.columns.size());
+    const auto x = [&](double at) {
+      return left + std::clamp((at - picture_.first_column) / length, 0.0, 1.0) * width;
+    };
     std::string svg;
     for (const MatrixPicture::Stretch& each : stretches) {
-      const double from = left + std::clamp(each.begin / end, 0.0, 1.0) * width;
-      const double until = left + std::clamp(each.end / end, 0.0, 1.0) * width;
+      const double from = x(each.begin), until = x(each.end);
       svg += fmt::format("<path d=\"M{0:.1f} {1}v{2}M{3:.1f} {1}v{2}\" class=\"axis\"/>", from, top, kNamesHeight - 2,
                          until);
       svg += svg_label(each.name, (until - from) / kSvgFont,

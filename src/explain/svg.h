@@ -24,6 +24,7 @@ struct MatrixPicture {
   // have round numbers in a unit below them instead of labels.
   double column_step = 0;
   std::string column_unit = {};
+  double first_column = 0;  // where on the line they begin
   // Above such columns, as wide as they are: the amplitudes of equal stretches of the line, 0..1, a picture of it, such
   // as a sound's spectrogram (see is_preview), and rows of stretches with their names, such as words at their times.
   std::vector<double> waveform = {};

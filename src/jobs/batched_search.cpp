@@ -193,8 +193,11 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       options.allows = [&](Index source, std::span<const std::int32_t> words) {
         return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words);
       };
-    if (const double step = samples[chosen.front()].inputs.front().frame_seconds; step > 0)
+    if (const double step = samples[chosen.front()].inputs.front().frames.step; step > 0) {
+      require(options.coverage_penalty == 0,
+              "[search] a coverage penalty is for words: of a sound most frames are rightly never looked at");
       options.longest_factor = std::min(options.longest_factor, kWordsPerSecond * step);
+    }
     Source source = chosen_batch(samples, chosen, false).inputs.front();
     std::optional<ShortlistedBatch> shortlisted;
     if (search.shortlist) {

@@ -135,7 +135,7 @@ EncodedInput Bundle::encode_input(std::size_t input, const Value& value) const {
   }
   Featured sensed = sense_input(input, value);
   encoded.features = std::move(sensed.features);
-  encoded.frame_seconds = sensed.frame_seconds;
+  encoded.frames = sensed.frames;
   encoded.whole = side.kind == Kind::image;
   return encoded;
 }
@@ -241,7 +241,22 @@ ModelFolder create_folder(const std::filesystem::path& path, const Bundle& bundl
                              prepare);
 }
 
-Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed, Numbers numbers) {
+namespace {
+
+void set_fields(const System& system, Config& config, const RunSettings& settings) {
+  for (const auto& [name, value] : settings) {
+    const bool lets = std::ranges::find(system.running, flag_name(name)) != system.running.end();
+    require(lets, "[{}] {} is not what a run can set{}", system.name, name,
+            system.running.empty() ? ": its settings are those of its training"
+                                   : fmt::format("; it can set {}", fmt::join(system.running, ", ")));
+    set_field([&config](Fields& fields) { config.visit(fields); }, name, value, name);
+  }
+}
+
+}  // namespace
+
+Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed, Numbers numbers,
+                   const RunSettings& settings) {
   using Verify = ModelFolder::Verify;
   folder.verify(weights == FolderWeights::trained    ? Verify::without_tensors
                 : weights == FolderWeights::verified ? Verify::model
@@ -253,6 +268,7 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   // The preset does not matter: every field is in the folder.
   bundle.config = bundle.system->config(bundle.system->presets.front());
   folder.read_config(all_fields(job, *bundle.config), bundle.system->later);
+  set_fields(*bundle.system, *bundle.config, settings);
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     bundle.codes.inputs.push_back(
         is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name, bundle.config->inputs[i]) : nullptr);

@@ -70,8 +70,11 @@ enum class FolderWeights { trained, verified, fresh };
 // How trained weights are held: as the folder has them, or rounded to eight bits where products can be
 // (nn/parameters.h).
 enum class Numbers { stored, int8 };
+// Fields of the configuration, and what they are in place of what the folder says: "window", "median". Those that the
+// system does not let a run set (System::running) are an Error.
+using RunSettings = std::vector<std::pair<std::string, std::string>>;
 Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64_t seed = 1,
-                   Numbers numbers = Numbers::stored);
+                   Numbers numbers = Numbers::stored, const RunSettings& settings = {});
 
 // Where each sentence of a text ends among its pieces, which stand at `places`: each end is larger than the one before,
 // and the last is their number.

@@ -52,8 +52,8 @@ struct FeatureFile::Record {
   std::uint64_t mark = kMark;
   char key[kDigits] = {}, check[kDigits] = {};
   Index length = 0, width = 0, rows = 0, columns = 0;
-  double frame_seconds = 0;
-  std::uint64_t unused[2] = {};
+  FrameTimes frames = {};
+  std::uint64_t unused = 0;
 
   // Whether the numbers end where the file does, or before.
   bool fits(std::size_t room) const {
@@ -136,7 +136,7 @@ Featured FeatureFile::view(std::size_t at) const {
   return {.features = Tensor(std::move(buffer), numbers, Shape{record.length, record.width}),
           .rows = record.rows,
           .columns = record.columns,
-          .frame_seconds = record.frame_seconds};
+          .frames = record.frames};
 }
 
 std::optional<Featured> FeatureFile::find(const std::string& key) {
@@ -182,7 +182,7 @@ Featured FeatureFile::keep(const std::string& key, const Featured& made) {
   key.copy(record.key, kDigits);
   digest_of_numbers(numbers).copy(record.check, kDigits);
   record.length = numbers.size(0), record.width = numbers.size(1);
-  record.rows = made.rows, record.columns = made.columns, record.frame_seconds = made.frame_seconds;
+  record.rows = made.rows, record.columns = made.columns, record.frames = made.frames;
   const std::lock_guard lock(mutex_);
   if (const auto there = places_.find(key); there != places_.end()) return view(there->second.at);
   if (!appending_) return given;

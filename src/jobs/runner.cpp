@@ -37,11 +37,11 @@ double add_logarithms(double a, double b) { return std::max(a, b) + std::log1p(s
 }  // namespace
 
 Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folders, FolderWeights weights,
-                                 Numbers numbers) {
+                                 Numbers numbers, const RunSettings& settings) {
   require(!folders.empty(), "[run] there is no model");
   Bundles bundles;
   for (const std::filesystem::path& folder : folders) {
-    bundles.push_back(std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), weights, 1, numbers)));
+    bundles.push_back(std::make_shared<const Bundle>(load_bundle(ModelFolder(folder), weights, 1, numbers, settings)));
     require(bundles.back()->job == bundles.front()->job, "{}: it is for {}, but {} is for {}", folder.string(),
             bundles.back()->job->name, folders.front().string(), bundles.front()->job->name);
     require(code_bytes(*bundles.back()) == code_bytes(*bundles.front()),
@@ -52,9 +52,10 @@ Runner::Bundles Runner::load_all(const std::vector<std::filesystem::path>& folde
 }
 
 Runner::Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn, FolderWeights weights,
-               Numbers numbers)
+               Numbers numbers, const RunSettings& settings)
     // Braces keep the order: no folder is named before it is known that there is one.
-    : Runner{load_all(folders, weights, numbers), name_of_folder(folders.front()), threads, std::move(warn)} {}
+    : Runner{load_all(folders, weights, numbers, settings), name_of_folder(folders.front()), threads, std::move(warn)} {
+}
 
 Runner::Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threads, Warn warn)
     : Runner(Bundles{std::move(bundle)}, std::move(name), threads, std::move(warn)) {}
@@ -165,8 +166,8 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   else if (hypothesis.weights && bundle.codes.inputs.front())
     result.alignment =
         align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, hypothesis.weights);
-  if (hypothesis.weights && sample.inputs.front().frame_seconds > 0)
-    result.times = times_of(hypothesis, sample.inputs.front().frame_seconds);
+  if (const FrameTimes& frames = sample.inputs.front().frames; hypothesis.weights && frames.step > 0)
+    result.times = times_of(hypothesis, frames);
   return result;
 }
 

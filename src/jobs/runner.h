@@ -89,7 +89,8 @@ class Runner {
   // An ensemble's models must be for one job and have the same vocabularies and labels. `threads` 0: as many as ops may
   // use. `weights`: trained or verified.
   Runner(const std::vector<std::filesystem::path>& folders, int threads, Warn warn,
-         FolderWeights weights = FolderWeights::trained, Numbers numbers = Numbers::stored);
+         FolderWeights weights = FolderWeights::trained, Numbers numbers = Numbers::stored,
+         const RunSettings& settings = {});
   // Of a model that is loaded already, and may be used by others too. `name` is the model's in traces.
   Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threads, Warn warn);
 
@@ -118,7 +119,8 @@ class Runner {
  private:
   using Bundles = std::vector<std::shared_ptr<const Bundle>>;
   Runner(Bundles bundles, std::string name, int threads, Warn warn);
-  static Bundles load_all(const std::vector<std::filesystem::path>& folders, FolderWeights weights, Numbers numbers);
+  static Bundles load_all(const std::vector<std::filesystem::path>& folders, FolderWeights weights, Numbers numbers,
+                          const RunSettings& settings);
 
   // Samples as numbers; `places` are those of the samples whose inputs all have something in them.
   struct Encoded {
@@ -148,7 +150,7 @@ class Runner {
                                std::vector<double> probabilities, const RunOptions& options) const;
   Result result_of(const Hypothesis& hypothesis, const EncodedSample& sample) const;
   // When the words of a sound were said.
-  UnitTimes times_of(const Hypothesis& hypothesis, double frame_seconds) const;
+  UnitTimes times_of(const Hypothesis& hypothesis, const FrameTimes& frames) const;
 
   struct Explanation;  // a sample on its way to its trace
   void search_traces(std::span<Explanation> list, const ExplainOptions& options) const;

@@ -166,11 +166,11 @@ class TokenTeller {
 
 }  // namespace
 
-UnitTimes Runner::times_of(const Hypothesis& hypothesis, double frame_seconds) const {
+UnitTimes Runner::times_of(const Hypothesis& hypothesis, const FrameTimes& frames) const {
   const Vocabulary& output = *bundles_.front()->codes.output;
   const Words& words = hypothesis.words;
   UnitTimes times = unit_times(trace_text(output, output.decode(words), words, output.decoded_places(words)),
-                               hypothesis.weights, frame_seconds, hypothesis.log_probabilities);
+                               hypothesis.weights, frames, hypothesis.log_probabilities);
   if (!hypothesis.finished) times.doubts.emplace_back("it came to no end and was cut off");
   return times;
 }
@@ -199,12 +199,12 @@ TraceAxis Runner::read_input(std::size_t input, const Value& value, bool playabl
   const Featured featured = bundles_.front()->sense_input(input, value);
   axis.rows = side.kind == Kind::image ? featured.rows : featured.features.size(0);
   axis.columns = side.kind == Kind::image ? featured.columns : 1;
-  axis.frame_seconds = featured.frame_seconds;
+  axis.frames = featured.frames;
   axis.preview = featured.preview;
   if (side.kind == Kind::sound) {
     const Value sound = decoded(side.kind, value);
     axis.preview = sound_preview(sound);
-    axis.waveform = sound_waveform(sound);
+    axis.waveform = sound_waveform(sound, axis.frames.begin(0), axis.frames.begin(axis.rows));
     if (playable) axis.playable = playable_sound(sound);
   }
   return axis;

@@ -18,8 +18,9 @@ constexpr Index kMostWarnings = 5;  // of one kind of work; a test set may have 
 
 // With features that are computed once, however often its samples are read. A file that nobody named has no name: it
 // goes when this process does, however that ends.
-std::shared_ptr<const Bundle> keeping_features(const std::string& folder, const std::string& features) {
-  Bundle bundle = load_bundle(ModelFolder(folder), FolderWeights::trained);
+std::shared_ptr<const Bundle> keeping_features(const std::string& folder, const std::string& features,
+                                               const RunSettings& settings) {
+  Bundle bundle = load_bundle(ModelFolder(folder), FolderWeights::trained, 1, Numbers::stored, settings);
   const std::string nameless =
       (std::filesystem::temp_directory_path() / fmt::format("heed-evaluate-{}", ::getpid())).string();
   KeptFeatures(bundle, features, nameless).remove();
@@ -28,7 +29,7 @@ std::shared_ptr<const Bundle> keeping_features(const std::string& folder, const 
 
 EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptions& options, const Runner::Warn& warn) {
   Index warned = 0;
-  Runner runner(keeping_features(folder, options.features), name_of_folder(folder), options.threads,
+  Runner runner(keeping_features(folder, options.features, options.settings), name_of_folder(folder), options.threads,
                 [&](const std::string& line) {
                   if (warned++ < kMostWarnings) warn(line);
                 });

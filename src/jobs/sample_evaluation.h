@@ -26,6 +26,7 @@ struct SampleEvaluationOptions {
   std::string features = {};        // file that keeps features of images and sounds for other evaluations too
   std::optional<Index> trust = {};  // of so many samples (0: all) it is measured whether the weights are the reason
   RunOptions run = {};
+  RunSettings settings = {};
   int threads = 0;
 };
 

@@ -93,7 +93,8 @@ struct Measures {
 // Runs a model on the sources, and lets it read the references.
 void evaluate_model(const std::string& folder, const std::string& name, const Measures& measures, const Gold& gold,
                     const Runner::Warn& warn, TextEvaluation& evaluation) {
-  Runner runner({folder}, measures.options.threads, warn);
+  Runner runner({folder}, measures.options.threads, warn, FolderWeights::trained, Numbers::stored,
+                measures.options.settings);
   const Job& job = runner.job();
   require(!job.chooses() && is_text(job.inputs.front().kind), "{}: it does not write texts for texts; give --data",
           folder);

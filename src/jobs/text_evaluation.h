@@ -26,6 +26,7 @@ struct TextEvaluationOptions {
   bool fold_phones = false;
   bool significance = false;
   RunOptions run;
+  RunSettings settings;
   int threads = 0;
 };
 

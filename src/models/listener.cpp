@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <optional>
 
+#include "heed/attention/windows/median.h"
 #include "heed/autograd/ops/ctc.h"
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
@@ -248,10 +249,8 @@ void Listener<Layer>::forbid_early_ends(const Tensor& weights, const Ids& length
   const Index rows = words.size(0), m = a.size() / rows;
   words = words.copy();
   for (Index row = 0; row < rows; ++row) {
-    const Real* const look = a.data() + row * m;
-    const Index unseen = std::max<Index>(0, lengths.at({row}) - 1 - config_.attention.half_width);
-    const double before = std::accumulate(look, look + unseen, 0.0);
-    if (before > 0 && 2 * before >= std::accumulate(look + unseen, look + m, before))
+    const std::optional<Index> middle = median_of(a.data() + row * m, m);
+    if (middle && *middle + config_.attention.half_width < lengths.at({row}) - 1)
       words.data()[row * words.size(1) + kEnd] = -std::numeric_limits<Real>::infinity();
   }
 }
@@ -314,6 +313,7 @@ const RegisterSystem listener{{.name = "listener",
                                .make = make_listener,
                                .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}},
                                .later = {"end-in-sight"},
+                               .running = {"window", "half-width", "end-in-sight", "ctc-search"},
                                .sense = listener_sense}};
 
 }  // namespace

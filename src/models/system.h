@@ -174,8 +174,9 @@ struct System {
   std::function<std::unique_ptr<Config>(const std::string& preset)> config;
   std::function<std::unique_ptr<Model>(const Scope&, const Config&)> make;
   std::vector<std::pair<std::string, std::string>> training = {};  // its own defaults of the options of training
-  std::vector<std::string> also = {};   // further jobs it was published for, which read or give other kinds
-  std::vector<std::string> later = {};  // fields that its first folders lack: they mean the default there
+  std::vector<std::string> also = {};     // further jobs it was published for, which read or give other kinds
+  std::vector<std::string> later = {};    // fields that its first folders lack: they mean the default there
+  std::vector<std::string> running = {};  // fields that no weights depend on: a run may set them anew
   // What takes in an input that is an image or a sound, as the configuration says.
   std::function<std::unique_ptr<Sense>(const Config&, std::size_t input)> sense = {};
 };

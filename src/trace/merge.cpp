@@ -142,7 +142,7 @@ Trace with_joined_frames(const Trace& trace, Index most) {
     const Index together = (axis.size() + most - 1) / most;
     for (Index& place : result.place) place /= together;
     result.axis.rows = (axis.size() + together - 1) / together, result.axis.columns = 1;
-    result.axis.frame_seconds *= static_cast<double>(together);
+    result.axis.frames.step *= static_cast<double>(together);
     return result;
   });
 }

@@ -43,8 +43,8 @@ std::vector<std::string> labels_of(const TraceAxis& axis) {
     if (axis.kind == Kind::image)
       labels.push_back(fmt::format("{},{}", i / axis.columns + 1, i % axis.columns + 1));
     else if (axis.kind == Kind::sound)
-      labels.push_back(axis.frame_seconds > 0 ? fmt::format("{:.3g} s", static_cast<double>(i) * axis.frame_seconds)
-                                              : fmt::format("frame {}", i + 1));
+      labels.push_back(axis.frames.step > 0 ? fmt::format("{:.3g} s", axis.frames.begin(i))
+                                            : fmt::format("frame {}", i + 1));
     else
       labels.push_back(axis.text.tokens[static_cast<std::size_t>(i)].text);
   }

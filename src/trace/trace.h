@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/data/frame_times.h"
 #include "heed/data/sample.h"
 #include "heed/tensor/tensor.h"
 
@@ -41,7 +42,7 @@ struct TraceAxis {
   Kind kind = Kind::text;
   TraceText text = {};          // of a text, a document or a label, whose tokens are the labels
   Index rows = 0, columns = 0;  // of an image: its grid of regions, row by row; of a sound: frames, and 1
-  double frame_seconds = 0;     // of a sound: from one frame to the next
+  FrameTimes frames = {};       // of a sound
   // Of an image a small copy of it, of a sound its spectrogram, as a data: URL (see is_preview); may be empty.
   std::string preview = {};
   // Of a sound, both may be empty: the largest amplitude, 0..1, in each of equal stretches of it, and what is heard, as

@@ -102,7 +102,8 @@ void write_axis(std::string& out, const TraceAxis& axis) {
       break;
     case Kind::sound:
       fields += fmt::format(R"(,"rows":{})", axis.size());
-      write_optional(fields, "frame_seconds", axis.frame_seconds);
+      write_optional(fields, "frame_seconds", axis.frames.step);
+      if (axis.frames.margin != 0) write_optional(fields, "frame_margin", axis.frames.margin);
       if (is_preview(axis.preview)) write_field(fields, "preview", axis.preview);
       if (!axis.waveform.empty() && all_finite(axis.waveform)) {
         write_name(fields, "waveform");
@@ -172,8 +173,8 @@ void write_axes(std::string& out, const Trace& trace) {
 // alignment itself.
 void write_times(std::string& out, const Trace& trace) {
   const TraceAxis& sound = trace.column_axis();
-  if (sound.kind != Kind::sound || sound.frame_seconds <= 0 || !is_text(trace.row_axis().kind)) return;
-  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, sound.frame_seconds, {}).transcript;
+  if (sound.kind != Kind::sound || sound.frames.step <= 0 || !is_text(trace.row_axis().kind)) return;
+  const Transcript said = unit_times(trace.row_axis().text, trace.alignment, sound.frames, {}).transcript;
   const auto write_words = [&out](const std::vector<TimedWord>& words) {
     write_list(out, static_cast<Index>(words.size()), [&](std::string& to, Index i) {
       const TimedWord& word = words[static_cast<std::size_t>(i)];

@@ -163,8 +163,9 @@ TraceAxis read_axis(const Field& value) {
       break;
     case Kind::sound:
       axis.rows = value["rows"].whole(0, kLongest), axis.columns = 1;
-      if (value.has("frame_seconds")) axis.frame_seconds = value["frame_seconds"].number();
-      if (axis.frame_seconds < 0) value["frame_seconds"].wrong("is less than 0");
+      if (value.has("frame_seconds")) axis.frames.step = value["frame_seconds"].number();
+      if (axis.frames.step < 0) value["frame_seconds"].wrong("is less than 0");
+      if (value.has("frame_margin")) axis.frames.margin = value["frame_margin"].number();
       axis.preview = read_preview(value);
       axis.waveform = read_waveform(value);
       if (value.has("playable")) axis.playable = value["playable"].text();

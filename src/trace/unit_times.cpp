@@ -17,11 +17,12 @@ constexpr double kPassedOver = 1.5;  // seconds that nothing was written of, tha
 constexpr double kStay = 0.25;       // seconds of which
 constexpr double kMostSaid = 12;     // units are twice as many as fast speech has letters
 
-double centre_of(const Real* weights, Index m) {
+// In seconds.
+double centre_of(const Real* weights, Index m, const FrameTimes& frames) {
   double sum = 0, moment = 0;
   for (Index j = 0; j < m; ++j) {
     sum += static_cast<double>(weights[j]);
-    moment += static_cast<double>(weights[j]) * (static_cast<double>(j) + 0.5);
+    moment += static_cast<double>(weights[j]) * (frames.begin(j) + frames.step / 2);
   }
   return sum > 0 ? moment / sum : 0;
 }
@@ -68,8 +69,8 @@ std::vector<std::string> doubts_of(const std::vector<TimedWord>& units, const st
 
 // Where more was written of a short stretch than can have been said in it, by how far the tokens' weights cover it. The
 // end and white space are not said.
-std::vector<std::string> loops_of(const TraceText& output, const Tensor& a, double frame_seconds) {
-  const Index m = a.size(1), window = std::min(m, std::max<Index>(1, std::llround(kStay / frame_seconds)));
+std::vector<std::string> loops_of(const TraceText& output, const Tensor& a, const FrameTimes& frames) {
+  const Index m = a.size(1), window = std::min(m, std::max<Index>(1, std::llround(kStay / frames.step)));
   std::vector<double> coverage(static_cast<std::size_t>(m) + 1, 0);  // summed up from the first frame on
   for (std::size_t i = 0; i < std::min(output.tokens.size(), static_cast<std::size_t>(a.size(0))); ++i)
     for (Index j = 0; output.tokens[i].word >= 0 && j < m; ++j)
@@ -83,7 +84,7 @@ std::vector<std::string> loops_of(const TraceText& output, const Tensor& a, doub
   }
   if (most <= kMostSaid) return {};
   return {fmt::format("it wrote {:.0f} units of {:.1f} s to {:.1f} s, and may have repeated something", most,
-                      static_cast<double>(where) * frame_seconds, static_cast<double>(where + window) * frame_seconds)};
+                      frames.begin(where), frames.begin(where + window))};
 }
 
 }  // namespace
@@ -108,13 +109,14 @@ std::vector<Index> monotone_path(const Tensor& weights) {
   return ends;
 }
 
-UnitTimes unit_times(const TraceText& output, const Tensor& weights, double frame_seconds,
+UnitTimes unit_times(const TraceText& output, const Tensor& weights, const FrameTimes& frames,
                      std::span<const double> log_probabilities) {
   const Tensor a = weights.contiguous();
   const Index m = a.size(1);
   UnitTimes times;
   std::vector<TimedWord>& units = times.transcript.units;
-  times.transcript.seconds = static_cast<double>(m) * frame_seconds;
+  const double seconds = times.transcript.seconds = frames.seconds(m);
+  const auto begin_of = [&](Index frame) { return std::clamp(frames.begin(frame), 0.0, seconds); };
   const std::vector<Index> ends = m > 0 && a.size(0) > 0 ? monotone_path(a) : std::vector<Index>();
   std::vector<double> centres;
   struct Word {
@@ -132,11 +134,10 @@ UnitTimes unit_times(const TraceText& output, const Tensor& weights, double fram
     Word& word = words[static_cast<std::size_t>(token.word)];
     if (word.count++ == 0) word.first = units.size();
     word.log_probability += log_probability;
-    centres.push_back(centre_of(row, m) * frame_seconds);
-    units.push_back({token.text, static_cast<double>(first) * frame_seconds, static_cast<double>(last) * frame_seconds,
-                     std::exp(log_probability)});
+    centres.push_back(centre_of(row, m, frames));
+    units.push_back({token.text, begin_of(first), begin_of(last), std::exp(log_probability)});
   }
-  close_gaps(units, times.transcript.seconds);
+  close_gaps(units, seconds);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Word& word = words[i];
     if (word.count == 0) continue;
@@ -144,9 +145,9 @@ UnitTimes unit_times(const TraceText& output, const Tensor& weights, double fram
                                       units[word.first + word.count - 1].end,
                                       std::exp(word.log_probability / static_cast<double>(word.count))});
   }
-  times.doubts = doubts_of(units, centres, times.transcript.seconds);
+  times.doubts = doubts_of(units, centres, seconds);
   if (!ends.empty())
-    for (std::string& loop : loops_of(output, a, frame_seconds)) times.doubts.push_back(std::move(loop));
+    for (std::string& loop : loops_of(output, a, frames)) times.doubts.push_back(std::move(loop));
   return times;
 }
 

@@ -20,14 +20,14 @@ struct UnitTimes {
   std::vector<std::string> doubts;
 };
 
-// Weights [n, m] of the output's tokens, with or without the end's row, over frames that come every `frame_seconds`.
-// The frames are shared out among the tokens, each of which gets a stretch behind that of the one before, so that the
-// weight on the tokens' own stretches is largest:
+// Weights [n, m] of the output's tokens, with or without the end's row, over frames. The frames are shared out among
+// the tokens, each of which gets a stretch behind that of the one before, so that the weight on the tokens' own
+// stretches is largest:
 //   max Σ_j a_{i(j), j},  i(j) <= i(j + 1) <= i(j) + 1,  i(0) = 0, i(m - 1) = n - 1
 // A token begins and ends where its weights are still a tenth of its largest. Between neighbours that are close to each
 // other the time is halved. The confidence of a unit is its probability, that of a word the geometric mean of its
 // units'.
-UnitTimes unit_times(const TraceText& output, const Tensor& weights, double frame_seconds,
+UnitTimes unit_times(const TraceText& output, const Tensor& weights, const FrameTimes& frames,
                      std::span<const double> log_probabilities);
 
 // The monotone path above: of each of n rows where its stretch ends, [n]; rows beyond the frames have empty stretches.

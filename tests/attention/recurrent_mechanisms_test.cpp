@@ -313,6 +313,7 @@ TEST(Chorowski, WindowsAroundTheMedianOfTheLastWeights) {
   EXPECT_EQ(seen({.25F, 0, .125F, .25F, .25F, .125F}), "..xxx.");
   EXPECT_EQ(seen({0, 0, 0, 0, 0, 1}), "....xx");
   EXPECT_EQ(seen({0, 0, 0, 0, .25F, 0}), "...xxx");  // monotonic weights of which most passed the end
+  EXPECT_EQ(seen({0, 0, 0, 0, 0, 0}), "xx....");     // and of which all did
 }
 
 // Rush, Chopra, Weston 2015

@@ -28,6 +28,14 @@ grep -qE 'score +general' output && grep -qE 'normaliser +sparsemax' output || f
 "$heed" demo transcribe --samples 40 --steps 1 --output spoken >output 2>log
 "$heed" info spoken/model >output
 grep -qE 'score +location-aware' output || { fault 'a demo has an attention that is not its own'; cat output log; }
+# A file of inputs is a list whatever its ending, and a run may set what no weights depend on.
+cut -f1 spoken/test.tsv | head -n 2 >spoken/list
+"$heed" transcribe spoken/model --input spoken/list --set window=median --set half-width=20 >output 2>log
+[ "$(grep -c '^spoken/sounds/test-' output)" -eq 2 ] || { fault 'a list of sounds is not read'; cat output log; }
+code=0
+"$heed" transcribe spoken/model --input spoken/list --set hidden=3 >output 2>&1 || code=$?
+[ $code -eq 1 ] || fault "a setting with weights: exit code $code, not 1"
+expect 'a setting with weights' 'hidden is not what a run can set'
 
 # Nothing of others is replaced.
 mkdir mine

@@ -107,7 +107,8 @@ TEST(SoundFeatures, ASenseHas123NumbersPerFrame) {
   EXPECT_EQ(sense.width(), 123);
   const Featured heard = sense(sound_of(chirp(16000, 8000, true), 16000));
   EXPECT_EQ(heard.features.shape(), (Shape{48, 123}));
-  EXPECT_EQ(heard.frame_seconds, 0.01);
+  EXPECT_EQ(heard.frames.step, 0.01);
+  EXPECT_NEAR(heard.frames.margin, 0.0075, 1e-12);
   EXPECT_EQ(SoundSense({.features = "mfcc", .deltas = 0}).width(), 13);
 }
 
@@ -145,6 +146,21 @@ TEST(SoundFeatures, ASenseNormalisesOverTheCorpus) {
   EXPECT_TRUE(std::equal(once.values().begin(), once.values().end(), twice.values().begin()));
 }
 
+TEST(SoundFeatures, AFrameStandsForTheStepAroundItsMiddle) {
+  const SoundSense sense({.deltas = 0, .normalise = "none"});
+  for (const Index at : {1000, 4000, 4079, 4081, 4159, 4161, 7000}) {  // where a click is
+    std::vector<float> samples(8000, 0.F);
+    samples[static_cast<std::size_t>(at)] = 0.5F;
+    const Featured heard = sense(sound_of(samples, 16000));
+    const Index width = heard.features.size(1);
+    Index loudest = 0;  // by its energy, the last number
+    for (Index k = 1; k < heard.features.size(0); ++k)
+      if (heard.features.at({k, width - 1}) > heard.features.at({loudest, width - 1})) loudest = k;
+    EXPECT_LE(heard.frames.begin(loudest), static_cast<double>(at) / 16000) << at;
+    EXPECT_GE(heard.frames.begin(loudest + 1), static_cast<double>(at) / 16000) << at;
+  }
+}
+
 TEST(SoundFeatures, ASenseTakesFeaturesThatFilesHold) {
   Value value{.text = "a.npy", .numbers = Tensor(Shape{5, 3}, Real{1}), .frame_seconds = 0.01};
   SoundSense sense({.features = "given", .deltas = 1, .normalise = "none"});
@@ -155,6 +171,8 @@ TEST(SoundFeatures, ASenseTakesFeaturesThatFilesHold) {
   }});
   EXPECT_EQ(sense.width(), 6);
   EXPECT_EQ(sense(value).features.shape(), (Shape{5, 6}));
+  EXPECT_EQ(sense(value).frames.step, 0.01);
+  EXPECT_EQ(sense(value).frames.margin, 0);
   value.numbers = Tensor(Shape{5, 4}, Real{1});
   EXPECT_EQ(message_of([&] { sense(value); }),
             "a.npy: its frames have 8 numbers with their deltas, but the model reads 6");

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <sstream>
 
 #include "heed/base/file.h"
 #include "heed/data/corpora/speech_programs.h"
@@ -67,6 +69,15 @@ TEST(SpeechCorpus, FilesBelongTogether) {
     EXPECT_NE(sample.inputs[0].text.find(gold[number].name), std::string::npos);
   }
   EXPECT_EQ(number, gold.size());
+  // Whose voice each is in; nobody who speaks in the test does so in training.
+  std::set<std::string> training, test;
+  for (auto [part, voices] : {std::pair{"train", &training}, {"test", &test}}) {
+    std::istringstream lines(read_file(folder.path() / (std::string(part) + ".utt2spk")));
+    Index spoken = 0;
+    for (std::string name, voice; lines >> name >> voice; ++spoken) voices->insert(voice);
+    EXPECT_EQ(spoken, std::string(part) == "train" ? counts.train : counts.test);
+  }
+  for (const std::string& voice : test) EXPECT_FALSE(training.contains(voice)) << voice;
   const std::string before = read_file(folder.path() / "test.phonemes.tsv");
   EXPECT_NE(message_of([&] { write_speech_corpus(options); }).find("--force"), std::string::npos);
   SpeechCorpusOptions again = options;

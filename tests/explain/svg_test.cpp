@@ -172,6 +172,20 @@ TEST(MatrixSvg, StretchesOfALineHaveNumbersBelow) {
   EXPECT_EQ(cells[41].attributes.at("fill"), weight_colour(Real{0.01F} / 0.02));
   EXPECT_EQ(cells[40].attributes.at("width"), "8");
   EXPECT_EQ(tips(elements, "rect")[40], "2 s → one: 0.020");
+  // Columns that begin half a column later have their numbers, and what stands above them, half a column further left.
+  const auto places = [](const MatrixPicture& drawn, const std::string& word) {
+    std::vector<double> found;
+    for (const XmlElement& text : named(read_xml(draw_matrix_svg(drawn)), "text"))
+      if (text.text == word) found.push_back(std::stod(text.attributes.at("x")));
+    return found;
+  };
+  picture.stretches = {{{"said", 1, 2}}};
+  const std::vector<double> number = places(picture, "3 s"), name = places(picture, "said");
+  picture.first_column = 0.025;
+  ASSERT_EQ(places(picture, "3 s").size(), 1U);
+  EXPECT_NEAR(places(picture, "3 s")[0], number.at(0) - 4, 0.11);
+  ASSERT_EQ(places(picture, "said").size(), 1U);
+  EXPECT_NEAR(places(picture, "said")[0], name.at(0) - 4, 0.11);
 }
 
 TEST(DocumentSvg, WordsStandOnTheirColoursAndAreWrapped) {

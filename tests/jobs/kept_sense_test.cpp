@@ -25,7 +25,7 @@ class Letters final : public Sense {
     Tensor features(Shape{length, 2});
     for (Index i = 0; i < features.size(); ++i)
       features.data()[i] = factor_ * static_cast<Real>((*value.bytes)[static_cast<std::size_t>(i / 2)]);
-    return {.features = features, .rows = 1, .columns = length, .frame_seconds = 0.5, .preview = "data:"};
+    return {.features = features, .rows = 1, .columns = length, .frames = {0.5, 0.25}, .preview = "data:"};
   }
   std::string settings() const override { return settings_; }
   std::vector<NamedTensor> knowledge() const override { return {{"factor", Tensor::scalar(factor_)}}; }
@@ -50,7 +50,8 @@ class KeptSenses : public testing::Test {
       EXPECT_TRUE(
           std::equal(got.features.values().begin(), got.features.values().end(), expected.features.values().begin()));
       EXPECT_EQ(got.columns, expected.columns);
-      EXPECT_EQ(got.frame_seconds, 0.5);
+      EXPECT_EQ(got.frames.step, 0.5);
+      EXPECT_EQ(got.frames.margin, 0.25);
     }
     sense.end_progress();
     return sense.computed();

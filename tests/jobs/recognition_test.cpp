@@ -7,6 +7,7 @@
 #include "heed/explain/svg.h"
 #include "heed/jobs/runner.h"
 #include "support/messages.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_bundle.h"
 
 namespace heed::test {
@@ -56,6 +57,40 @@ TEST(Recognition, EndsASearchThatRunsAway) {
   EXPECT_LE(results[0].front().times->transcript.units.size(), 30u * 2 + 10);
 }
 
+// Windows have no weights, so that long sounds can be heard by a model that was trained without.
+TEST(Recognition, ARunSetsWhatNoWeightsDependOn) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "ear";
+  make_tiny_folder(path, {.system = "listener", .settings = {{"normalise", "none"}}, .texts = {"one two three\n"}});
+  // What the first look has of the first half second.
+  const auto run = [&](const RunSettings& settings) {
+    Runner runner(
+        {path}, 1, [](const std::string&) {}, FolderWeights::trained, Numbers::stored, settings);
+    const Trace trace = runner.explain(std::vector<Sample>{tone(3)}).front();
+    double sum = 0;
+    for (Index j = 0; j < 50; ++j) sum += static_cast<double>(trace.alignment.at({0, j}));
+    return sum;
+  };
+  EXPECT_LT(run({}), 0.9);
+  EXPECT_NEAR(run({{"window", "median"}, {"half_width", "0"}}), 1, 1e-5);
+  EXPECT_EQ(message_of([&] {
+              run({{"hidden", "3"}});
+            }),
+            "[listener] hidden is not what a run can set; it can set window, half-width, end-in-sight, ctc-search");
+  EXPECT_NE(message_of([&] { run({{"half-width", "wide"}}); }).find("half-width"), std::string::npos);
+  EXPECT_NE(message_of([&] { run({{"ctc-search", "0.5"}}); }).find("ctc-weight is 0"), std::string::npos);
+}
+
+// Most frames are never looked at, and each would count as much as a word that is left out.
+TEST(Recognition, RefusesAPenaltyThatIsForWords) {
+  Runner runner = listener();
+  RunOptions options;
+  options.search.options.coverage_penalty = 0.5;
+  EXPECT_NE(
+      message_of([&] { runner.run(std::vector<Sample>{tone(1)}, options); }).find("coverage penalty is for words"),
+      std::string::npos);
+}
+
 TEST(Recognition, RefusesWhatIsTooLongToHear) {
   Runner runner = listener({{"longest-sound", "0.5"}});
   EXPECT_NE(message_of([&] { runner.run(std::vector<Sample>{tone(1)}); }).find("longer than 0.5"), std::string::npos);
@@ -66,7 +101,7 @@ TEST(Recognition, DrawsTheSpectrogramAboveTheWeights) {
   const std::vector<Trace> traces = runner.explain(std::vector<Sample>{tone(1)});
   const TraceAxis& sound = traces.front().axes.front();
   EXPECT_TRUE(is_preview(sound.preview));
-  EXPECT_GT(sound.frame_seconds, 0);
+  EXPECT_GT(sound.frames.step, 0);
   EXPECT_EQ(traces.front().alignment.size(1), sound.size());
   EXPECT_NE(draw_svg(traces.front()).find("<image "), std::string::npos);
 }

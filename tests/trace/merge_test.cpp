@@ -99,7 +99,7 @@ TEST(JoinedFrames, AreSummedWhereTheyAreLookedAt) {
   const Trace sound = traces_of_version_2().at(2);
   const Trace joined = with_joined_frames(sound, 4);  // 2 to a frame
   EXPECT_EQ(joined.axis("sound").size(), 3);
-  EXPECT_DOUBLE_EQ(joined.axis("sound").frame_seconds, 0.08);
+  EXPECT_DOUBLE_EQ(joined.axis("sound").frames.step, 0.08);
   expect_weights(joined.alignment, Shape{3, 3}, {0.8, 0.15, 0.05, 0.05, 0.35, 0.6, 0, 0.2, 0.8});
   EXPECT_EQ(joined.log_probabilities.size(), 3u);
   EXPECT_EQ(with_joined_frames(sound, 6).axis("sound").size(), 6);

@@ -183,7 +183,7 @@ TEST(TraceJson, VersionTwoHasAxesOfEveryKind) {
   EXPECT_TRUE(is_preview(image.preview));
   const TraceAxis& sound = traces[2].axis("sound");
   EXPECT_EQ(sound.size(), 6);
-  EXPECT_EQ(sound.frame_seconds, 0.04);
+  EXPECT_EQ(sound.frames.step, 0.04);
 }
 
 TEST(TraceJson, IsOfTheOldestVersionThatHoldsTheTrace) {
@@ -269,6 +269,8 @@ TEST(TraceJson, WhatIsBrokenInAxesIsSaidWithItsPlace) {
                           "data:image/png;base64,\"/><script>", "data:text/html;base64,PGI+"})
     EXPECT_EQ(about_axes(1, [&](Json& j) { j["axes"][0]["preview"] = url; }),
               "t.json: axes[0].preview must be a data: URL of a PNG, JPEG, WebP or GIF of at most 1048576 bytes");
+  EXPECT_EQ(about_axes(2, [](Json& j) { j["axes"][0]["frame_margin"] = "a"; }),
+            "t.json: axes[0].frame_margin must be a number");
   EXPECT_EQ(about_axes(2, [](Json& j) { j["axes"][0]["frame_seconds"] = -1; }),
             "t.json: axes[0].frame_seconds is less than 0");
   EXPECT_EQ(about_axes(2, [](Json& j) { j["axes"][0]["rows"] = 7; }),

@@ -32,7 +32,7 @@ TEST(TraceAxis, PlacesHaveNames) {
   EXPECT_EQ(labels_of(small_trace().axis("source")), (std::vector<std::string>{"▁the", "▁cat", "s", "</s>"}));
   EXPECT_EQ(labels_of({.name = "image", .kind = Kind::image, .rows = 2, .columns = 2}),
             (std::vector<std::string>{"1,1", "1,2", "2,1", "2,2"}));
-  EXPECT_EQ(labels_of({.name = "sound", .kind = Kind::sound, .rows = 3, .columns = 1, .frame_seconds = 0.25}),
+  EXPECT_EQ(labels_of({.name = "sound", .kind = Kind::sound, .rows = 3, .columns = 1, .frames = {0.25}}),
             (std::vector<std::string>{"0 s", "0.25 s", "0.5 s"}));
   EXPECT_EQ(labels_of({.name = "sound", .kind = Kind::sound, .rows = 2, .columns = 1}),
             (std::vector<std::string>{"frame 1", "frame 2"}));

@@ -48,7 +48,7 @@ TEST(MonotonePath, SharesOutTheFrames) {
 TEST(UnitTimes, OfWordsAreThoseOfTheirLetters) {
   const std::vector<double> logs{std::log(0.5), std::log(0.5), 0, std::log(0.9), 0};
   const auto [times, doubts] =
-      unit_times(letters("ab c"), on(100, {{10, 20}, {24, 30}, {30, 34}, {60, 70}, {90, 95}}), 0.01, logs);
+      unit_times(letters("ab c"), on(100, {{10, 20}, {24, 30}, {30, 34}, {60, 70}, {90, 95}}), {0.01}, logs);
   ASSERT_EQ(times.units.size(), 3u);
   ASSERT_EQ(times.words.size(), 2u);
   EXPECT_DOUBLE_EQ(times.seconds, 1);
@@ -66,7 +66,7 @@ TEST(UnitTimes, OfWordsAreThoseOfTheirLetters) {
 
 TEST(UnitTimes, DoubtWhatWentBackOrPassedOver) {
   const auto doubts = [](const std::vector<std::pair<Index, Index>>& stretches) {
-    return unit_times(letters("abc"), on(500, stretches), 0.01, {}).doubts;
+    return unit_times(letters("abc"), on(500, stretches), {0.01}, {}).doubts;
   };
   EXPECT_TRUE(doubts({{0, 150}, {150, 300}, {300, 450}}).empty());
   ASSERT_EQ(doubts({{0, 20}, {300, 310}, {440, 450}}).size(), 1u);
@@ -82,16 +82,34 @@ TEST(UnitTimes, DoubtWhatStayedAtOnePlace) {
   std::vector<std::pair<Index, Index>> stretches;
   for (std::size_t i = 0; i < text.size(); ++i)
     stretches.emplace_back(i < 2 ? 0 : i < 19 ? 100 : 130, i < 2 ? 90 : i < 19 ? 130 : 140);
-  const std::vector<std::string> doubts = unit_times(letters(text), on(200, stretches), 0.01, {}).doubts;
+  const std::vector<std::string> doubts = unit_times(letters(text), on(200, stretches), {0.01}, {}).doubts;
   ASSERT_EQ(doubts.size(), 1U);
   EXPECT_NE(doubts[0].find("and may have repeated something"), std::string::npos);
   for (std::size_t i = 0; i < text.size(); ++i)
     stretches[i] = {static_cast<Index>(9 * i), static_cast<Index>(9 * i + 20)};  // fast, but one after another
-  EXPECT_TRUE(unit_times(letters(text), on(200, stretches), 0.01, {}).doubts.empty());
+  EXPECT_TRUE(unit_times(letters(text), on(200, stretches), {0.01}, {}).doubts.empty());
+}
+
+// Frames of 25 ms stand for the 10 ms around their middle.
+TEST(UnitTimes, BeginWithTheMiddleOfAFrame) {
+  const Transcript times =
+      unit_times(letters("abc"), on(40, {{0, 10}, {12, 20}, {20, 40}}), {0.01, 0.0075}, {}).transcript;
+  EXPECT_NEAR(times.seconds, 0.415, 1e-9);
+  ASSERT_EQ(times.units.size(), 3U);
+  EXPECT_NEAR(times.units[0].begin, 0, 1e-9);     // it reaches into the silence before, but not out of the sound
+  EXPECT_NEAR(times.units[0].end, 0.1175, 1e-9);  // between 10 and 12 frames
+  EXPECT_NEAR(times.units[1].end, 0.2075, 1e-9);
+  EXPECT_NEAR(times.units[2].end, 0.415, 1e-9);
+  // Steps that are longer than frames are cut at both ends of the sound.
+  const Transcript sparse = unit_times(letters("ab"), on(4, {{0, 2}, {2, 4}}), {0.04, -0.01}, {}).transcript;
+  EXPECT_NEAR(sparse.seconds, 0.14, 1e-9);
+  EXPECT_NEAR(sparse.units[0].begin, 0, 1e-9);
+  EXPECT_NEAR(sparse.units[0].end, 0.07, 1e-9);
+  EXPECT_NEAR(sparse.units[1].end, 0.14, 1e-9);
 }
 
 TEST(UnitTimes, OfNothingAreNone) {
-  const auto [times, doubts] = unit_times(letters(""), Tensor(Shape{1, 0}), 0.01, {});
+  const auto [times, doubts] = unit_times(letters(""), Tensor(Shape{1, 0}), {0.01}, {});
   EXPECT_TRUE(times.units.empty());
   EXPECT_TRUE(times.words.empty());
 }

@@ -173,6 +173,7 @@ export function speechTrace(words = "turn the light off please", playable = "") 
     kind: "sound",
     rows: 320,
     frame_seconds: 0.01,
+    frame_margin: 0.0075,
     waveform,
     ...(playable && { playable }),
   };

@@ -1,13 +1,26 @@
+#include "heed/attention/windows/median.h"
+
 #include <numeric>
 
 #include "heed/attention/parts.h"
 
 namespace heed {
+
+std::optional<Index> median_of(const Real* weights, Index m) {
+  const double half = std::accumulate(weights, weights + m, 0.0) / 2;
+  if (half <= 0) return std::nullopt;
+  double sum = 0;
+  for (Index j = 0; j < m; ++j) {
+    sum += static_cast<double>(weights[j]);
+    if (sum >= half) return j;
+  }
+  return m - 1;
+}
+
 namespace {
 
-// Chorowski et al. 2015. Around the median of the last step's weights: the first position where their running sum
-// reaches half of their sum, which is 1 except after a normaliser that may lose some. The first step sees the
-// beginning.
+// Chorowski et al. 2015. Around the median of the last step's weights. The first step, and one after a look at nothing,
+// sees the beginning.
 class Median final : public Window {
  public:
   explicit Median(Index reach) : reach_(reach) {
@@ -20,22 +33,13 @@ class Median final : public Window {
     const bool later = query.past && query.past->weights;
     const Tensor last = later ? query.past->weights.value().contiguous() : Tensor();
     for (Index row = 0; row < rows; ++row) {
-      const Index middle = later ? median(last.data() + row * m, m) : 0;
+      const Index middle = later ? median_of(last.data() + row * m, m).value_or(0) : 0;
       for (Index j = 0; j < m; ++j) visible.data()[row * m + j] = std::abs(j - middle) <= reach_;
     }
     return {visible, {}};
   }
 
  private:
-  static Index median(const Real* weights, Index m) {
-    const double half = std::accumulate(weights, weights + m, 0.0) / 2;
-    double sum = 0;
-    for (Index j = 0; j < m; ++j) {
-      sum += static_cast<double>(weights[j]);
-      if (sum >= half) return j;
-    }
-    return m - 1;
-  }
   Index reach_;
 };
 

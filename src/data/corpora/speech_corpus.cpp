@@ -148,15 +148,17 @@ std::vector<CorpusFile> tables_of(std::size_t part, const std::vector<Planned>& 
                                   bool word_times, bool phoneme_times) {
   const std::string stem = kSpeechParts[part];
   CorpusFile words{folder / (stem + ".tsv"), ""}, phonemes{folder / (stem + ".phonemes.tsv"), ""},
-      word_gold{folder / (stem + ".ctm"), ""}, phoneme_gold{folder / (stem + ".phonemes.ctm"), ""};
+      word_gold{folder / (stem + ".ctm"), ""}, phoneme_gold{folder / (stem + ".phonemes.ctm"), ""},
+      voices{folder / (stem + ".utt2spk"), ""};
   for (const Planned& planned : plan) {
     if (planned.part != part) continue;
     words.content += fmt::format("sounds/{}.wav\t{}\n", planned.name, planned.text);
     phonemes.content += fmt::format("sounds/{}.wav\t{}\n", planned.name, joined(planned.phonemes));
+    voices.content += fmt::format("{} {}\n", planned.name, planned.voice);
     word_gold.content += ctm_lines(planned.name, planned.words);
     phoneme_gold.content += ctm_lines(planned.name, planned.phonemes);
   }
-  std::vector<CorpusFile> files{std::move(words), std::move(phonemes)};
+  std::vector<CorpusFile> files{std::move(words), std::move(phonemes), std::move(voices)};
   if (word_times) files.push_back(std::move(word_gold));
   if (phoneme_times) files.push_back(std::move(phoneme_gold));
   return files;

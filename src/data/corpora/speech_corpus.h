@@ -34,7 +34,8 @@ struct SpeechCorpusCounts {
 
 // train.tsv, valid.tsv and test.tsv of lines "sounds/train-00001.wav<TAB>words"; the same with phonemes in the place of
 // the words: train.phonemes.tsv, …; and when each was said: train.ctm (words; of our own synthesiser) and
-// train.phonemes.ctm, in which utterances have the names of their files without folder and ending. No voice of the test
+// train.phonemes.ctm, in which utterances have the names of their files without folder and ending, as they do in
+// train.utt2spk, which says by Kaldi's form "train-00001 slt" whose voice each is in. No voice of the test
 // is heard in training, and of a program's no sentence either. The tables appear when all sounds are written.
 SpeechCorpusCounts write_speech_corpus(const SpeechCorpusOptions& options);
 

@@ -13,7 +13,8 @@ export type AxisKind = Axis["kind"];
 // An axis of which nothing is known yet.
 export function unknownAxis(name: string, kind: AxisKind): Axis {
   if (kind === "image") return { name, kind, rows: 1, columns: 1, preview: "" };
-  if (kind === "sound") return { name, kind, rows: 0, frameSeconds: 0, preview: "", waveform: [], playable: "" };
+  if (kind === "sound")
+    return { name, kind, rows: 0, frameSeconds: 0, frameMargin: 0, preview: "", waveform: [], playable: "" };
   return { name, kind, text: "", tokens: [], words: [], sentenceEnds: [] };
 }
 

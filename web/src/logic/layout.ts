@@ -82,7 +82,7 @@ export function comfortableWidth(needs: MatrixNeeds): number {
 }
 
 export interface Tick {
-  place: number; // 0 to 1
+  seconds: number;
   text: string;
 }
 
@@ -93,7 +93,7 @@ export function timeTicks(seconds: number, most: number): Tick[] {
   const step = [1, 2, 5, 10].map((n) => n * power).find((s) => seconds / s <= most) ?? 10 * power;
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   return Array.from({ length: Math.floor(seconds / step + 1e-9) + 1 }, (_, i) => ({
-    place: (i * step) / seconds,
+    seconds: i * step,
     text: `${(i * step).toFixed(digits)} s`,
   }));
 }

@@ -28,14 +28,22 @@ export function wavOf(samples: Float32Array, rate: number): Uint8Array<ArrayBuff
   return bytes;
 }
 
-export function secondsOf(axis: SoundAxis): number {
-  return axis.rows * axis.frameSeconds;
+// Where the stretch begins that a frame stands for.
+export function secondsAt(axis: SoundAxis, frame: number): number {
+  return axis.frameMargin + frame * axis.frameSeconds;
 }
 
-// Where a moment is along the sound, 0 to 1.
+export function secondsOf(axis: SoundAxis): number {
+  return secondsAt(axis, axis.rows) + axis.frameMargin;
+}
+
+// Where a moment is along the frames, 0 to 1, and the moment of such a place.
 export function placeOfMoment(seconds: number, axis: SoundAxis): number {
-  const all = secondsOf(axis);
-  return all > 0 ? Math.min(1, Math.max(0, seconds / all)) : 0;
+  const all = axis.rows * axis.frameSeconds;
+  return all > 0 ? Math.min(1, Math.max(0, (seconds - axis.frameMargin) / all)) : 0;
+}
+export function momentOfPlace(place: number, axis: SoundAxis): number {
+  return secondsAt(axis, place * axis.rows);
 }
 
 // Amplitudes as one shape around the middle of a box, for an SVG path; the loudest fills the height.

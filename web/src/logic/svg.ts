@@ -14,7 +14,7 @@ import {
 } from "./layout";
 import { deepest, type HeadRow, type Picture, shown, type TextHead } from "./picture";
 import { axesInWords, percent, shortPercent } from "./reading";
-import { waveformPath } from "./sound";
+import { placeOfMoment, secondsAt, waveformPath } from "./sound";
 import type { Axis, Hypothesis, ImageAxis, Matrix } from "./trace";
 import { at, type Label, row } from "./weights";
 
@@ -36,8 +36,8 @@ export function escaped(text: string): string {
 // What is written beside the rows or above the columns, and where, counted in cells. A sound has a scale of seconds.
 export function writtenLabels(axis: Axis, labels: Label[], length: number): { text: string; at: number }[] {
   if (axis.kind !== "sound") return labels.map((label, i) => ({ text: shown(label), at: i + 0.5 }));
-  const ticks = timeTicks(axis.rows * axis.frameSeconds, Math.max(1, length / 56));
-  return ticks.map(({ place, text }) => ({ text, at: place * labels.length }));
+  const ticks = timeTicks(secondsAt(axis, axis.rows), Math.max(1, length / 56));
+  return ticks.map(({ seconds, text }) => ({ text, at: placeOfMoment(seconds, axis) * labels.length }));
 }
 
 export function matrixNeeds(picture: Picture, measure: Measure, available: number): MatrixNeeds {

@@ -40,6 +40,7 @@ export interface SoundAxis {
   kind: "sound";
   rows: number; // frames
   frameSeconds: number;
+  frameMargin: number; // seconds before the stretch that the first frame stands for
   preview: string; // its spectrogram as a data: address, or empty
   waveform: number[]; // the largest amplitude, 0 to 1, in each of equal stretches of it; may be empty
   playable: string; // what is heard, as a data: address, or empty
@@ -249,6 +250,7 @@ export function readAxis(value: unknown, where: string, otherwise = ""): Axis {
         kind,
         rows: whole(of.rows, 0, mostCells, `${where}.rows`),
         frameSeconds: number(of.frame_seconds, `${where}.frame_seconds`),
+        frameMargin: of.frame_margin === undefined ? 0 : number(of.frame_margin, `${where}.frame_margin`),
         preview: readPreview(of.preview, `${where}.preview`),
         waveform: readWaveform(of.waveform, `${where}.waveform`),
         playable: readPlayable(of.playable, `${where}.playable`),
@@ -431,10 +433,11 @@ function rowsOf(of: Matrix): number[][] {
 function writeAxis(axis: Axis): object {
   if (axis.kind === "image") return { ...axis, preview: axis.preview || undefined };
   if (axis.kind === "sound") {
-    const { frameSeconds, preview, waveform, playable, ...rest } = axis;
+    const { frameSeconds, frameMargin, preview, waveform, playable, ...rest } = axis;
     return {
       ...rest,
       frame_seconds: frameSeconds,
+      frame_margin: frameMargin || undefined,
       preview: preview || undefined,
       waveform: waveform.length ? waveform : undefined,
       playable: playable || undefined,

@@ -1,4 +1,5 @@
 // What can be made of a trace's weights: means, rollout, words instead of tokens, entropy.
+import { secondsAt } from "./sound";
 import { type Attention, type Axis, isChosen, isWords, type Matrix, type SoundAxis, type WordsAxis } from "./trace";
 
 export function matrix(rows: number, columns: number): Matrix {
@@ -124,7 +125,7 @@ const mostStretches = 120;
 // Even stretches of a sound, each of as many frames.
 function stretches(of: SoundAxis, most: number): Label[] {
   const frames = Math.max(1, Math.ceil(of.rows / Math.max(1, most)));
-  const seconds = (frame: number) => (frame * of.frameSeconds).toFixed(2);
+  const seconds = (frame: number) => secondsAt(of, frame).toFixed(2);
   return Array.from({ length: Math.ceil(of.rows / frames) }, (_, i) => {
     const [begin, end] = [i * frames, Math.min(of.rows, (i + 1) * frames)];
     const tokens = Array.from({ length: end - begin }, (_, k) => begin + k);

@@ -1,6 +1,6 @@
 // A sound along its time: waveform, spectrogram, what was said when, and a cursor that follows while it plays.
 import { drawing, element } from "../dom";
-import { clock, placeOfMoment, saidAt, secondsOf, waveformPath } from "../logic/sound";
+import { clock, momentOfPlace, placeOfMoment, saidAt, secondsOf, waveformPath } from "../logic/sound";
 import type { Said, SoundAxis } from "../logic/trace";
 import type { Playback } from "../playback";
 
@@ -76,7 +76,7 @@ export class SoundStrip {
   #seek(event: MouseEvent) {
     if (!this.#source || !this.#axis) return;
     const box = this.#line.getBoundingClientRect();
-    this.#playback.seek(this.#source, ((event.clientX - box.left) / box.width) * secondsOf(this.#axis));
+    this.#playback.seek(this.#source, momentOfPlace((event.clientX - box.left) / box.width, this.#axis));
   }
 
   #follow() {

@@ -35,7 +35,7 @@ describe("a matrix", () => {
       "3.0 s",
     ]);
     expect(timeTicks(42, 5).map((t) => t.text)).toEqual(["0 s", "10 s", "20 s", "30 s", "40 s"]);
-    expect(timeTicks(0.05, 6).at(-1)).toEqual({ place: 1, text: "0.05 s" });
+    expect(timeTicks(0.05, 6).at(-1)).toEqual({ seconds: 0.05, text: "0.05 s" });
     expect(timeTicks(0, 6)).toEqual([]);
   });
 

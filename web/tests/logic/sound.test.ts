@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clock, placeOfMoment, saidAt, waveformPath, wavOf } from "../../src/logic/sound";
+import { clock, momentOfPlace, placeOfMoment, saidAt, secondsOf, waveformPath, wavOf } from "../../src/logic/sound";
 import { readTrace, type SoundAxis } from "../../src/logic/trace";
 import { speechTrace } from "../sample";
 
@@ -20,10 +20,12 @@ describe("a recording as a file", () => {
 });
 
 describe("a sound along its time", () => {
-  const axis = readTrace(speechTrace()).axes[0] as SoundAxis; // of 3.2 seconds
+  const axis = readTrace(speechTrace()).axes[0] as SoundAxis; // 3.2 seconds of frames, 7.5 ms on both sides
 
   it("has moments between its ends", () => {
-    expect(placeOfMoment(0.8, axis)).toBeCloseTo(0.25);
+    expect(placeOfMoment(0.8075, axis)).toBeCloseTo(0.25);
+    expect(momentOfPlace(0.25, axis)).toBeCloseTo(0.8075);
+    expect(secondsOf(axis)).toBeCloseTo(3.215);
     expect([placeOfMoment(-1, axis), placeOfMoment(9, axis)]).toEqual([0, 1]);
     expect(placeOfMoment(1, { ...axis, rows: 0 })).toBe(0);
   });

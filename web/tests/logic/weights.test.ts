@@ -111,8 +111,8 @@ describe("labels", () => {
     const [sound] = readTrace(speechTrace()).axes;
     const stretches = labels(sound!, "words", false);
     expect(stretches).toHaveLength(107); // 320 frames in threes
-    expect(stretches[1]).toMatchObject({ text: "0.03–0.06 s", tokens: [3, 4, 5] });
-    expect(stretches.at(-1)).toMatchObject({ text: "3.18–3.20 s", tokens: [318, 319] });
+    expect(stretches[1]).toMatchObject({ text: "0.04–0.07 s", tokens: [3, 4, 5] });
+    expect(stretches.at(-1)).toMatchObject({ text: "3.19–3.21 s", tokens: [318, 319] });
     expect(labels(sound!, "tokens", false)).toHaveLength(320);
   });
 });
