@@ -74,12 +74,18 @@ void add_cloze(CLI::App& corpus) {
       ->required();
   command->add_option("files", options->files, "Texts, one per line, plain or packed")->required();
   command->add_option("--words", options->words, "What is taken out: names, nouns or any")->capture_default_str();
+  command
+      ->add_option("--cut", options->cut,
+                   "How texts are cut into words: tokens, or blanks, of texts that are cut already, as Chinese must be")
+      ->capture_default_str();
   command->add_option("--sentences", options->sentences, "Sentences before the question")->capture_default_str();
   command
       ->add_option("--step", options->step,
                    "Sentences from one question's first to the next one's (0: no sentence is used twice)")
       ->capture_default_str();
-  command->add_option("--candidates", options->candidates, "Words to choose from, the answer among them")
+  command
+      ->add_option("--candidates", options->candidates,
+                   "Words to choose from, the answer among them (0: all of the document)")
       ->capture_default_str();
   command->add_option("--valid", options->valid, "Share of the texts for validation")->capture_default_str();
   command->add_option("--test", options->test, "Share of the texts for testing")->capture_default_str();
@@ -90,7 +96,8 @@ void add_cloze(CLI::App& corpus) {
       "Lines are JSON objects with document, question, answer and choices, as heed train reads them.\n\n"
       "Examples:\n"
       "  heed corpus cloze data/questions book.txt.xz\n"
-      "  heed corpus cloze data/names articles.txt --words names --sentences 10 --step 2");
+      "  heed corpus cloze data/names articles.txt --words names --sentences 10 --step 2\n"
+      "  heed corpus cloze data/chinese cut-by-jieba.txt --cut blanks --candidates 0");
   command->callback([options] {
     const ClozeCounts counts = write_cloze(*options);
     fmt::print("{} texts, {} of them too short\n{} questions to train on, {} for validation, {} to test\n",

@@ -34,6 +34,9 @@ void evaluate_data(const EvaluateOptions& options) {
   const TextEvaluationOptions& texts = options.texts;
   require(texts.outputs.empty() && texts.references.empty() && texts.source.empty(),
           "[evaluate] --data takes the place of --source, --reference and texts");
+  require(texts.metrics.empty() && !texts.rouge.stem && texts.rouge.bytes == 0 && !texts.rouge.pooled,
+          "[evaluate] --metrics, --stem, --bytes and --pooled are about files of texts; of --data the model's job says "
+          "what is measured");
   const std::string ending = std::filesystem::path(options.confusion).extension().string();
   require(options.confusion.empty() || ending == ".svg" || ending == ".png",
           "{}: a drawing's name ends in .svg or .png", options.confusion);

@@ -41,6 +41,11 @@ std::size_t closer_length(string_view text) {
                                                         "」", "』", "）", "】", "》", "〉", "］", "｣"};
   return length_of_any(text, kClosers);
 }
+// Those that never open.
+std::size_t sure_closer_length(string_view text) {
+  static constexpr std::array<string_view, 11> kClosers{")", "]", "''", "”", "」", "』", "）", "】", "》", "〉", "］"};
+  return length_of_any(text, kClosers);
+}
 std::size_t opener_length(string_view text) {
   static constexpr std::array<string_view, 13> kOpeners{"\"", "'", "(", "[", "{", "“", "‘",
                                                         "«",  "‹", "-", "–", "—", "*"};
@@ -245,7 +250,7 @@ class Splitter {
     }
     return end;
   }
-  // Behind blanks, tags, and marks that stand apart: ". ''", "? !", ". )".
+  // Behind blanks, tags, and marks that stand apart: ". ''", "? !", ". )", "。 ”".
   std::size_t trailing(std::size_t at) const {
     while (at < text_.size()) {
       const std::size_t next = blanks(at);
@@ -256,7 +261,7 @@ class Splitter {
       }
       std::size_t mark = stop_length(left);
       while (mark > 0 && stop_length(left.substr(mark)) > 0) mark += stop_length(left.substr(mark));
-      if (mark == 0 && next > at) mark = left.starts_with("''") ? 2 : left.starts_with(')') || left.starts_with(']');
+      if (mark == 0 && next > at) mark = sure_closer_length(left);
       if (mark == 0 || (mark < left.size() && !is_blank(left[mark]) && left[mark] != '<')) return next;
       at = next + mark;
     }

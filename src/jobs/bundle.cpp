@@ -91,6 +91,8 @@ void read_notes(const ModelFolder& folder, Bundle& bundle) {
     for (const auto& text : *example)
       if (text.is_string()) bundle.example.push_back(text.get<std::string>());
   if (bundle.example.size() != bundle.job->inputs.size()) bundle.example.clear();
+  if (const auto outcome = json.find("outcome"); outcome != json.end() && outcome->is_object())
+    bundle.choices_given = outcome->value("choices-given", nlohmann::json(false)) == true;
   const auto options = json.find("options");
   if (options == json.end() || !options->is_object()) return;
   if (const auto pieces = options->find("longest-sentence"); pieces != options->end() && pieces->is_number_integer())

@@ -212,6 +212,7 @@ TrainedModel run(const ModelFolder& folder, const Bundle& bundle, const Training
     peak = std::max(earlier_peak(folder), peak);
     Json outcome{{"end", name_of(result.end)}, {"steps", result.step}, {"peak-bytes", peak}};
     if (result.best) outcome[training.metric_names().front()] = *result.best;
+    if (task.choices_given()) outcome["choices-given"] = true;
     folder.save_text("training.json", training_text(training, task.example(), outcome));
   });
   return {result, folder.path(), peak};

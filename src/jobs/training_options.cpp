@@ -185,8 +185,9 @@ void Training::visit(Fields& field) {
   field("longest-sentence", longest,
         declared.chooses() ? "longest text in pieces; longer ones are cut and counted"
                            : "longest text in pieces; samples with a longer one are left out and counted");
-  if (!declared.chooses())
-    field("cut-texts", cut_texts, "longer inputs are cut and counted, instead of left out; outputs never are");
+  field("cut-texts", cut_texts,
+        declared.chooses() ? "nothing more: longer texts are always cut and counted"
+                           : "longer inputs are cut and counted, instead of left out; outputs never are");
   field("buffer", buffer, "most samples held in memory; a larger corpus is streamed");
   field("optimiser", optimiser, "adam, adamw, sgd, nesterov, adagrad, adadelta or rmsprop");
   field("learning-rate", learning_rate, "learning rate; with inverse-root, its peak (default with adadelta: 1)");

@@ -285,6 +285,11 @@ std::vector<ValidationScore> JobTask::validate() {
   return scores;
 }
 
+bool JobTask::choices_given() const {
+  return !validation_samples_.empty() && std::none_of(validation_samples_.begin(), validation_samples_.end(),
+                                                      [](const Sample& sample) { return sample.choices.empty(); });
+}
+
 std::vector<std::string> JobTask::example() const {
   constexpr std::size_t kLeast = 5, kMost = 14;
   const Sample* chosen = nullptr;

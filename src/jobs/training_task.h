@@ -30,6 +30,8 @@ class JobTask final : public TrainingTask {
   const SampleReport& validation_report() const { return validation_report_; }
   // A sample of the validation that is good to show: neither very short nor very long; none without validation.
   std::vector<std::string> example() const;
+  // Whether every sample of the validation came with choices of its own.
+  bool choices_given() const;
 
  private:
   Var writer_loss(Index shard, Index begin, Index end, Random& random) const;

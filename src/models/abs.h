@@ -34,6 +34,7 @@ class Abs final : public Writer {
   TeacherForced forward(const Source& source, const Source& previous,
                         const ForwardOptions& options = {}) const override;
   std::vector<AttentionShape> attentions() const override;
+  std::vector<WordTable> word_tables() const override { return {{source_.table()}}; }
   std::unique_ptr<Decoding> start(const Source& source) const override {
     return std::make_unique<DecodingOf<Abs>>(*this, source);
   }

@@ -44,6 +44,7 @@ class ConvS2S final : public Writer {
     return std::make_unique<DecodingOf<ConvS2S>>(*this, source);
   }
   bool copies() const override { return config_.copy; }
+  std::vector<WordTable> word_tables() const override { return {{source_.table()}}; }
 
   // Weights with their norm applied: once for a batch, or for a whole decoding.
   struct Affine {

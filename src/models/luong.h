@@ -40,6 +40,7 @@ class Luong final : public Writer {
     return std::make_unique<DecodingOf<Luong>>(*this, source);
   }
   bool copies() const override { return config_.copy; }
+  std::vector<WordTable> word_tables() const override { return {{source_.table()}}; }
 
   struct Encoded {
     Memory memory;

@@ -44,6 +44,7 @@ class RnnSearch final : public Writer {
     return std::make_unique<DecodingOf<RnnSearch>>(*this, source);
   }
   bool copies() const override { return config_.copy; }
+  std::vector<WordTable> word_tables() const override { return {{source_.table()}}; }
 
   struct Encoded {
     Memory memory;

@@ -202,6 +202,30 @@ TEST_F(ClozeFiles, NamesAreCapitalisedInsideSentences) {
             "--words: verbs is none of names, nouns and any");
 }
 
+TEST_F(ClozeFiles, ChineseWordsAreAskedAboutWhereBlanksAreBetweenThem) {
+  // 狐狸 stands behind a measure word; the last question would have two blanks.
+  const std::string story = "森林 里 有 一 只 狐狸 。 它 说 ： “ 我 是 好 狐狸 。 ” 大家 都 怕 这 只 狐狸 。 ";
+  const std::string text =
+      file("chinese.txt", story + story + "\n" + story + "_ 只 狐狸 。 走 了 。 _ 只 狐狸 。 " + "\n");
+  write_cloze({.files = {text},
+               .folder = folder_.path() / "chinese",
+               .cut = "blanks",
+               .sentences = 1,
+               .candidates = 0,
+               .valid = 0,
+               .test = 0});
+  const std::vector<Texts> made = read((folder_.path() / "chinese" / "train.jsonl").string());
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(made, (std::vector<Texts>{
+                      {"森林 里 有 一 只 狐狸 。", "它 说 ： “ 我 是 好 XXXXX 。 ”", "狐狸"},
+                      {"大家 都 怕 这 只 狐狸 。", "森林 里 有 一 只 XXXXX 。", "狐狸"},
+                      {"它 说 ： “ 我 是 好 狐狸 。 ”", "大家 都 怕 这 只 XXXXX 。", "狐狸"},
+                      {"森林 里 有 一 只 狐狸 。", "它 说 ： “ 我 是 好 XXXXX 。 ”", "狐狸"},
+                  }));
+  EXPECT_EQ(message_of([&] { write_cloze({.files = {text}, .folder = folder_.path() / "c", .cut = "words"}); }),
+            "--cut: words is neither tokens nor blanks");
+}
+
 TEST(Stories, TheGoldSentenceHasTheAnswer) {
   for (const GoldExample& example : generate_stories(500, 3)) {
     ASSERT_EQ(example.evidences.size(), 1U);

@@ -110,6 +110,8 @@ TEST(Sentences, ChineseAndJapanese) {
             (Sentences{"“价格太高了。”", "老板没有说话。", "（他走了。）"}));
   EXPECT_EQ(sentences("部屋は静かでした。「また来ます。」と彼は言った。本当に！？はい｡"),
             (Sentences{"部屋は静かでした。", "「また来ます。」と彼は言った。", "本当に！？", "はい｡"}));
+  EXPECT_EQ(sentences("他 说 ： “ 我 去 。 ” 她 笑 了 。 （ 走 了 。 ） 好 ！"),
+            (Sentences{"他 说 ： “ 我 去 。 ”", "她 笑 了 。", "（ 走 了 。 ）", "好 ！"}));
   EXPECT_EQ(sentences("重量3.5公斤。No blank here.但是很好。"),
             (Sentences{"重量3.5公斤。", "No blank here.", "但是很好。"}));
 }

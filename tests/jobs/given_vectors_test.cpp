@@ -57,6 +57,17 @@ TEST_F(GivenVectors, OfAnotherWidthOrOfOtherWordsAreErrors) {
             std::string::npos);
 }
 
+TEST_F(GivenVectors, OfAWriterAreThoseOfWhatItReads) {
+  for (const char* system : {"abs", "convs2s", "luong", "rnnsearch"}) {
+    std::map<std::string, std::string> settings{{"embedding", "2"}};
+    if (system != std::string("abs")) settings["tied"] = "false";
+    Bundle given = test::make_tiny({.system = system, .settings = settings, .texts = {"cat dog fish\n"}});
+    give_vectors(given, put("cat 1 2\ndog 3 4\n"));
+    EXPECT_EQ(vector_of(given, "cat"), (std::vector<Real>{1, 2})) << system;
+    EXPECT_EQ(vector_of(given, "dog"), (std::vector<Real>{3, 4})) << system;
+  }
+}
+
 TEST_F(GivenVectors, AModelWithoutTablesTakesNone) {
   Bundle bag = test::make_tiny({.system = "bag", .texts = {"cat dog\n"}, .labels = {"no", "yes"}});
   EXPECT_EQ(test::message_of([&] { give_vectors(bag, put("cat 1 2\n")); }), "--vectors: bag takes no vectors of words");

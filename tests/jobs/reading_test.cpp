@@ -10,6 +10,7 @@
 #include "heed/jobs/tuning.h"
 #include "jobs/trained_model_test.h"
 #include "support/messages.h"
+#include "support/tiny_bundle.h"
 
 namespace heed::test {
 namespace {
@@ -70,6 +71,24 @@ class ReadingTest : public TrainedModelTest {
            {"validate-every", "75u", ""}});
   }
 };
+
+TEST(Choices, ThatATrainingHadAndASampleLacksAreWarnedOf) {
+  const auto bundle = std::make_shared<Bundle>(make_tiny({.system = "aoa"}));
+  std::string warned;
+  const auto warn = [&](const std::string& line) { warned += line; };
+  std::vector<Sample> samples{sample_of({"the cat", "XXXXX"}), sample_of({"the cat", "XXXXX"})};
+  samples[0].choices = {"the", "cat"};
+  Runner(bundle, "reader", 1, warn).run(samples);
+  EXPECT_EQ(warned, "");
+  bundle->choices_given = true;
+  Runner reader(bundle, "reader", 1, warn);
+  reader.run(samples);
+  reader.run(samples);
+  EXPECT_EQ(
+      warned,
+      "1 of 2 samples have no choices, but reader was trained with choices and has not learnt to choose among all "
+      "words of a text");
+}
 
 TEST_F(ReadingTest, AnswersAreWordsOfTheDocumentWithTheirPlaces) {
   const TestSet test = read_test_set(job_named("reading"), {.files = {file("test.tsv")}}, file("test.gold.jsonl"));

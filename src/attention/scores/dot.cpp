@@ -50,22 +50,33 @@ class ScaledDot final : public Score {
 };
 
 // Luong, Pham, Manning 2015.   e = qᵀ W k
+// The wider of the two is mapped, so that the products are as narrow as they can be: keys once, or the queries of each
+// call where these are wider (Rush et al. 2015: the last words, joined).
 class General final : public Score {
  public:
   General(const Scope& scope, const AttentionOptions& options)
-      : map_(scope, options.key_width, options.query_width, {.bias = false}) {}
-  Var prepare(const Var& keys, Index) const override { return map_(keys); }  // W k, once
+      : map_(scope, options.key_width, options.query_width, {.bias = false}),
+        maps_queries_(options.query_width > options.key_width) {}
+  Var prepare(const Var& keys, Index) const override { return maps_queries_ ? keys : map_(keys); }
   Var operator()(const Query& query, const Memory& memory) const override {
-    check_widths("general", query, memory);
-    return matmul(query.vectors, memory.prepared, {.b = true});
+    return matmul(asked(query), memory.prepared, {.b = true});
   }
   std::optional<FusedScore> fused(const Query& query, const Memory& memory) const override {
-    return products("general", query, memory, 1);
+    return FusedScore{asked(query), memory.prepared, 1};
   }
   bool plain_products() const override { return true; }
 
  private:
+  // qᵀ W, or q where keys were mapped.
+  Var asked(const Query& query) const {
+    const Index width = map_.weight().size(1);
+    require(query.vectors.size(-1) == width, "[general] queries of width {} do not fit keys of width {}",
+            query.vectors.size(-1), width);
+    return maps_queries_ ? linear(query.vectors, map_.weight(), {}, Activation::identity, {.b = true}) : query.vectors;
+  }
+
   Linear map_;
+  bool maps_queries_;
 };
 
 const RegisterScore dot{{"dot", "inner product of query and key", "e = q.k", "Luong, Pham, Manning 2015",

@@ -74,8 +74,9 @@ Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropy& opt
 
 namespace {
 
-// So many rows of logits are made together: few enough to be in cache when their gradients are made and used, many
-// enough for products at full speed (docs/decisions/0012).
+// About so many rows of logits are made together: few enough to be in cache when their gradients are made and used,
+// many enough for products at full speed (docs/decisions/0012). All parts have as many rows, since each of them,
+// however small, reads the weights twice and their gradient once.
 constexpr Index kRowsTogether = 128;
 
 }  // namespace
@@ -93,14 +94,18 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
   require(!bias || bias.shape() == Shape{classes}, "[linear_cross_entropy] bias {} does not fit {} classes",
           bias.shape(), classes);
   const Expected expected = expected_of("linear_cross_entropy", targets, classes, options);
-  const Index rows = static_cast<Index>(expected.rows.size()), together = std::min(rows, kRowsTogether);
+  const Index rows = static_cast<Index>(expected.rows.size());
+  const Index parts = std::max<Index>(1, (rows + kRowsTogether / 2) / kRowsTogether);
+  const Index together = (rows + parts - 1) / parts;
   const auto wanted = [](const Var& input) { return recording() && input.wants_gradient(); };
 
   const Int8Weight* const int8 = int8_factor(weight, flip);
   const Tensor given = as_rows(x.value()).contiguous(), w = int8 ? Tensor() : weight.value().contiguous();
   const Tensor b = bias ? bias.value().contiguous() : Tensor();
-  Tensor dx = wanted(x) ? Tensor(x.shape(), 0) : Tensor(), dw = wanted(weight) ? Tensor(weight.shape(), 0) : Tensor(),
+  // The first rows' products write the weights' gradient, the others add to it; without rows there are zeros.
+  Tensor dx = wanted(x) ? Tensor(x.shape(), 0) : Tensor(), dw = wanted(weight) ? Tensor(weight.shape()) : Tensor(),
          db = wanted(bias) ? Tensor(bias.shape(), 0) : Tensor();
+  if (dw && rows == 0) std::fill_n(dw.data(), dw.size(), Real{0});
   Tensor inputs(Shape{together, in}), logits(Shape{together, classes}), log_sum(Shape{together}), loss(Shape{together}),
       of_inputs(Shape{together, in}), of_bias(Shape{classes});
   const Tensor factors(Shape{together}, expected.factor);
@@ -128,8 +133,9 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
       for (Index i = 0; i < n; ++i) std::copy_n(of_inputs.data() + i * in, in, dx.data() + places[i] * in);
     }
     const kernels::Matrix left{inputs.data(), in, !flip.b}, right{logits.data(), classes, flip.b};
-    if (dw && flip.b) kernels::gemm(classes, in, n, 1, right, left, 1, dw.data(), in);
-    if (dw && !flip.b) kernels::gemm(in, classes, n, 1, left, right, 1, dw.data(), classes);
+    const Real before = begin > 0 ? 1 : 0;
+    if (dw && flip.b) kernels::gemm(classes, in, n, 1, right, left, before, dw.data(), in);
+    if (dw && !flip.b) kernels::gemm(in, classes, n, 1, left, right, before, dw.data(), classes);
     if (db) {
       kernels::sum(1, n, classes, logits.data(), of_bias.data());
       kernels::accumulate(classes, of_bias.data(), db.data());

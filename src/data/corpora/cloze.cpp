@@ -21,19 +21,21 @@ namespace {
 
 using ClozeSentence = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 14> kArticles{"the", "a",   "an",    "my",   "your", "his",   "her",
-                                                     "its", "our", "their", "this", "that", "every", "no"};
+constexpr std::array kArticles = std::to_array<std::string_view>(
+    {"the",  "a",     "an",   "my", "your", "his",  "her",  "its",  "our",  "their", "this",
+     "that", "every", "no",   "的", "个",   "这个", "那个", "一个", "每个", "各",    "该",
+     "种",   "这种",  "一种", "只", "位",   "条",   "座",   "棵",   "头"});
 constexpr double kNounShare = 0.2;
 constexpr Index kLeastSeen = 5;  // a rarer word could be anything
 constexpr std::array<const char*, 3> kClozeFiles{"train.jsonl", "valid.jsonl", "test.jsonl"};
 
-std::vector<ClozeSentence> sentences_of(std::string_view text) {
+std::vector<ClozeSentence> sentences_of(std::string_view text, WordCutting cutting) {
   std::vector<ClozeSentence> sentences;
   std::size_t begin = 0;
   for (const std::size_t end : sentence_ends(text)) {
     const std::string_view sentence = text.substr(begin, end - begin);
     ClozeSentence& words = sentences.emplace_back();
-    cut_words(WordCutting::tokens, sentence, [&](std::string_view, std::size_t from, std::size_t to) {
+    cut_words(cutting, sentence, [&](std::string_view, std::size_t from, std::size_t to) {
       words.emplace_back(sentence.substr(from, to - from));
     });
     begin = end;
@@ -42,9 +44,12 @@ std::vector<ClozeSentence> sentences_of(std::string_view text) {
 }
 
 bool is_of_letters(std::string_view word) {
-  for (const Character& c : Characters(word))
-    if (!is_small_letter(c.code) && !is_capital_letter(c.code)) return false;
-  return word.size() > 1;
+  std::size_t characters = 0;
+  for (const Character& c : Characters(word)) {
+    if (!is_small_letter(c.code) && !is_capital_letter(c.code) && !is_ideographic(c.code)) return false;
+    ++characters;
+  }
+  return characters > 1;
 }
 bool is_capitalised(std::string_view word) { return is_capital_letter(Characters(word).begin()->code); }
 
@@ -124,19 +129,23 @@ std::string question_of(std::span<const ClozeSentence> window, const ClozeWords&
   for (const std::size_t place : places.back())
     if (words.contains(asked[place]) && std::count(asked.begin(), asked.end(), asked[place]) == 1)
       possible.push_back(place);
-  if (possible.empty() || static_cast<Index>(words.size()) < options.candidates) return "";
+  // What looks like a blank in the text itself would be a second one.
+  if (possible.empty() || static_cast<Index>(words.size()) < options.candidates ||
+      with_blank(fmt::format("{}", fmt::join(asked, " "))).blanks > 0)
+    return "";
   const std::size_t place = possible[random.below(possible.size())];
   const std::string answer = std::exchange(asked[place], std::string(kBlank));
-  words.erase(answer);
-  std::vector<std::string> choices(words.begin(), words.end());
-  shuffle_words(choices, random);
-  choices.resize(static_cast<std::size_t>(options.candidates) - 1);
-  choices.push_back(answer);
-  shuffle_words(choices, random);
-  const nlohmann::ordered_json json{{"document", document},
-                                    {"question", fmt::format("{}", fmt::join(asked, " "))},
-                                    {"answer", answer},
-                                    {"choices", choices}};
+  nlohmann::ordered_json json{
+      {"document", document}, {"question", fmt::format("{}", fmt::join(asked, " "))}, {"answer", answer}};
+  if (options.candidates > 0) {
+    words.erase(answer);
+    std::vector<std::string> choices(words.begin(), words.end());
+    shuffle_words(choices, random);
+    choices.resize(static_cast<std::size_t>(options.candidates) - 1);
+    choices.push_back(answer);
+    shuffle_words(choices, random);
+    json["choices"] = choices;
+  }
   return json.dump() + "\n";
 }
 
@@ -164,7 +173,7 @@ void write_parts(const ClozeOptions& options, const std::array<std::string, 3>& 
 }  // namespace
 
 ClozeCounts write_cloze(const ClozeOptions& options) {
-  require(options.sentences > 0 && options.candidates > 1 && options.step >= 0,
+  require(options.sentences > 0 && options.candidates >= 0 && options.candidates != 1 && options.step >= 0,
           "[cloze] {} sentences, {} candidates and a step of {} make no question", options.sentences,
           options.candidates, options.step);
   require(options.valid >= 0 && options.test >= 0 && options.valid + options.test < 1,
@@ -173,8 +182,10 @@ ClozeCounts write_cloze(const ClozeOptions& options) {
   for (const char* part : kClozeFiles)
     require(options.force || !std::filesystem::exists(options.folder / part),
             "{}: it is there already; --force replaces it", (options.folder / part).string());
+  require(options.cut == "tokens" || options.cut == "blanks", "--cut: {} is neither tokens nor blanks", options.cut);
+  const WordCutting cutting = options.cut == "tokens" ? WordCutting::tokens : WordCutting::white_space;
   ClozeWords kinds(options.words);
-  each_text(options.files, [&](const std::string& text) { kinds.count(sentences_of(text)); });
+  each_text(options.files, [&](const std::string& text) { kinds.count(sentences_of(text, cutting)); });
 
   ClozeCounts counts;
   std::array<std::string, 3> parts;
@@ -182,7 +193,7 @@ ClozeCounts write_cloze(const ClozeOptions& options) {
   const auto length = static_cast<std::size_t>(options.sentences) + 1;
   const auto step = options.step > 0 ? static_cast<std::size_t>(options.step) : length;
   each_text(options.files, [&](const std::string& text) {
-    const std::vector<ClozeSentence> sentences = sentences_of(text);
+    const std::vector<ClozeSentence> sentences = sentences_of(text, cutting);
     ++counts.texts;
     if (sentences.size() < length) ++counts.short_texts;
     RandomSequence random(RandomKey{options.seed, RandomKey{}.derive(text).stream});
