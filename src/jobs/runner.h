@@ -111,8 +111,10 @@ class Runner {
   const Bundle& bundle(std::size_t model = 0) const { return *bundles_[model]; }
   const Job& job() const { return *bundles_.front()->job; }
   const std::string& name() const { return name_; }
-  // A text input as the model reads it, the end included; other inputs as they are shown. `playable`: with the sound.
-  TraceAxis read_input(std::size_t input, const Value& value, bool playable = false) const;
+  // A text input as the model reads it, the first `longest` pieces and the end; other inputs as they are shown.
+  // `playable`: with the sound.
+  TraceAxis read_input(std::size_t input, const Value& value, bool playable = false,
+                       Index longest = std::numeric_limits<Index>::max()) const;
   // Every attention that a trace can have, with the names of its axes and no weights.
   std::vector<TraceAttention> attentions() const;
 

@@ -184,16 +184,18 @@ struct Runner::Explanation {
   Trace trace;
 };
 
-TraceAxis Runner::read_input(std::size_t input, const Value& value, bool playable) const {
+TraceAxis Runner::read_input(std::size_t input, const Value& value, bool playable, Index longest) const {
   const JobSide& side = job().inputs[input];
   TraceAxis axis{.name = side.name, .kind = side.kind};
   if (is_text(side.kind)) {
     require(valid_utf8(value.text), "[explain] the text is not valid UTF-8 at byte {}", valid_utf8_prefix(value.text));
     const Vocabulary& vocabulary = *bundles_.front()->codes.inputs[input];
     const std::vector<TextPlace> places = vocabulary.places(value.text);
-    axis.text = trace_text(vocabulary, value.text, vocabulary.encode(value.text), places);
-    if (side.kind == Kind::document)
-      for (const std::int32_t end : sentence_ends_in(value.text, places)) axis.text.sentence_ends.push_back(end);
+    EncodedInput read{.words = vocabulary.encode(value.text)};
+    if (side.kind == Kind::document) read.ends = sentence_ends_in(value.text, places);
+    cut_input(read, longest);
+    axis.text = trace_text(vocabulary, value.text, read.words, places);
+    axis.text.sentence_ends.assign(read.ends.begin(), read.ends.end());
     return axis;
   }
   const Featured featured = bundles_.front()->sense_input(input, value);
@@ -245,7 +247,8 @@ std::vector<Trace> Runner::explain(std::span<const Sample> given_samples, const 
     Trace& trace = each.trace;
     trace.model = name_, trace.system = bundle.system->name, trace.job = job().name;
     for (std::size_t input = 0; input < samples[i].inputs.size(); ++input)
-      trace.axes.push_back(read_input(input, samples[i].inputs[input], options.playable));
+      trace.axes.push_back(
+          read_input(input, samples[i].inputs[input], options.playable, each.sample.inputs[input].length()));
     trace.axes.push_back({.name = job().output.name, .kind = job().output.kind});
     const bool empty = each.sample.inputs.front().length() == 0;
     const bool given = !samples[i].outputs.empty();

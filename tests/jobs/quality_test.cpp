@@ -122,6 +122,20 @@ TEST_F(QualityTest, MeasuresAttentionOnlyWhereThereIsSome) {
   EXPECT_FALSE(measure_quality(other, test).alignment);
 }
 
+TEST_F(QualityTest, LongTextsAreCutForEveryMeasure) {
+  Runner model = runner("rnnsearch");
+  RunOptions options;
+  options.limits.longest = 2;
+  put("s", "a b c\nb c\nc a a b\n");
+  put("t", "x y\ny z\nz x\n");
+  const Quality cut = measure_quality(model, read("t"), options);
+  put("s", "a b\nb c\nc a\n");
+  const Quality whole = measure_quality(model, read("t"));
+  ASSERT_TRUE(cut.entropy && whole.entropy);
+  EXPECT_DOUBLE_EQ(*cut.entropy, *whole.entropy);
+  EXPECT_DOUBLE_EQ(cut.cross_entropy, whole.cross_entropy);
+}
+
 TEST_F(QualityTest, HasTheMetricsOfTheJobInItsOrder) {
   Runner model = runner("rnnsearch");
   const TestSet test = read("t");

@@ -323,6 +323,16 @@ TEST(RunnerExplain, TrustIsMeasuredWhereItIsAskedFor) {
   EXPECT_EQ(message_of([&] { model.explain(samples, options); }).find("[trust] source has "), 0u);
 }
 
+TEST(RunnerExplain, OfATextThatIsCutTheTraceHasWhatWasRead) {
+  Runner model = runner_of("rnnsearch");
+  ExplainOptions options;
+  options.run.limits = {.longest = 4, .too_long = TooLong::cut};
+  const Trace trace = model.explain(std::vector<Sample>{sample_of({"the cat the cat the cat"}, {"a"})}, options).front();
+  EXPECT_EQ(trace.axes.front().text.text, "the cat the cat the cat");
+  EXPECT_EQ(trace.axes.front().size(), 5);  // with the end
+  EXPECT_EQ(trace.alignment.size(1), 5);
+}
+
 TEST(RunnerExplain, WhatCannotBeExplainedIsAnError) {
   Runner model = runner_of("rnnsearch");
   const auto message = [&](const Sample& sample, const ExplainOptions& options) {
