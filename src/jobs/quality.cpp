@@ -41,7 +41,7 @@ std::vector<Sample> known_samples(const Runner& runner, const TestSet& test, Unk
 }
 
 // Entropy and alignment error of the model on the right outputs.
-void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
+void measure_alignments(Runner& runner, const TestSet& test, const ExplainOptions& options, Quality& quality) {
   const Job& job = runner.job();
   if (job.chooses() || !is_text(job.inputs.front().kind) || runner.attentions().empty()) return;
   AlignmentCounts counts;
@@ -50,7 +50,7 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
   Index words = 0;
   for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
     const std::size_t count = std::min(kTracesAtOnce, test.samples.size() - first);
-    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count));
+    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count), options);
     for (std::size_t i = 0; i < traces.size(); ++i) {
       if (!traces[i].alignment) return;
       const WordAlignment alignment = alignment_of(without_end(by_words(traces[i])));
@@ -68,7 +68,7 @@ void measure_alignments(Runner& runner, const TestSet& test, Quality& quality) {
 }
 
 // Where the model looks in an image while it reads the right outputs: entropy and movement, and the gold boxes.
-void measure_regions(Runner& runner, const TestSet& test, Quality& quality) {
+void measure_regions(Runner& runner, const TestSet& test, const ExplainOptions& options, Quality& quality) {
   const Job& job = runner.job();
   if (job.inputs.front().kind != Kind::image || job.gives_label() || runner.attentions().empty()) return;
   GoldShare share;
@@ -76,7 +76,7 @@ void measure_regions(Runner& runner, const TestSet& test, Quality& quality) {
   Index words = 0, moves = 0;
   for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
     const std::size_t count = std::min(kTracesAtOnce, test.samples.size() - first);
-    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count));
+    const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count), options);
     for (std::size_t i = 0; i < traces.size(); ++i) {
       if (!traces[i].alignment) return;
       if (!test.boxes.empty()) share += box_share(traces[i], test.boxes[first + i]);
@@ -114,14 +114,14 @@ std::vector<AlignmentLinks> gold_words(const Job& job, const std::string& file) 
 }
 
 // Where the model looks when it chooses, beside the words that decide.
-void measure_gold(Runner& runner, const TestSet& test, Quality& quality) {
+void measure_gold(Runner& runner, const TestSet& test, const ExplainOptions& options, Quality& quality) {
   if (!runner.job().chooses() || test.gold.empty() || runner.attentions().empty()) return;
   GoldShare share;
   for (std::size_t first = 0; first < test.samples.size(); first += kTracesAtOnce) {
     std::vector<Sample> samples;
     for (std::size_t i = first; i < std::min(first + kTracesAtOnce, test.samples.size()); ++i)
       samples.push_back(without_outputs(test.samples[i]));
-    const std::vector<Trace> traces = runner.explain(samples);
+    const std::vector<Trace> traces = runner.explain(samples, options);
     for (std::size_t i = 0; i < traces.size(); ++i) share += gold_share(traces[i], test.gold[first + i]);
   }
   if (share.rows > 0) quality.gold = share;
@@ -213,9 +213,11 @@ Quality measure_quality(Runner& runner, const TestSet& test, const RunOptions& o
     if (score.words == 0) ++quality.unknown_labels;  // an answer that is none of the choices
   }
   quality.cross_entropy = -log_probability / static_cast<double>(words);
-  measure_alignments(runner, test, quality);
-  measure_gold(runner, test, quality);
-  measure_regions(runner, test, quality);
+  ExplainOptions looks;
+  looks.run.limits = options.limits;  // what was cut for the outputs is cut here
+  measure_alignments(runner, test, looks, quality);
+  measure_gold(runner, test, looks, quality);
+  measure_regions(runner, test, looks, quality);
   measure_times(test, quality);
   return quality;
 }
