@@ -87,6 +87,8 @@ void add_cloze(CLI::App& corpus) {
       ->add_option("--candidates", options->candidates,
                    "Words to choose from, the answer among them (0: all of the document)")
       ->capture_default_str();
+  command->add_flag("--with-question", options->with_question,
+                    "The document ends with the question and its blank, as the Chinese sets have them");
   command->add_option("--valid", options->valid, "Share of the texts for validation")->capture_default_str();
   command->add_option("--test", options->test, "Share of the texts for testing")->capture_default_str();
   command->add_option("--seed", options->seed, "Decides what is asked, and what goes into which part")
@@ -97,7 +99,7 @@ void add_cloze(CLI::App& corpus) {
       "Examples:\n"
       "  heed corpus cloze data/questions book.txt.xz\n"
       "  heed corpus cloze data/names articles.txt --words names --sentences 10 --step 2\n"
-      "  heed corpus cloze data/chinese cut-by-jieba.txt --cut blanks --candidates 0");
+      "  heed corpus cloze data/chinese cut-by-jieba.txt --cut blanks --candidates 0 --with-question");
   command->callback([options] {
     const ClozeCounts counts = write_cloze(*options);
     fmt::print("{} texts, {} of them too short\n{} questions to train on, {} for validation, {} to test\n",

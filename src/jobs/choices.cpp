@@ -40,12 +40,14 @@ std::vector<CutWord> cut_into_words(const Vocabulary& vocabulary, std::string_vi
   return words;
 }
 
-// Every different word is a choice.
+// Every different word is a choice. A blank is none: the Chinese sets leave the question in its document, and a reader
+// would answer with what stands in the question. Where there is nothing else, it is one.
 std::vector<Choice> mark_words(std::span<const CutWord> words, EncodedInput& document) {
+  const bool blank_alone = std::ranges::all_of(words, [](const CutWord& word) { return word.text == kBlank; });
   std::unordered_map<std::string_view, std::int32_t> numbers;
   std::vector<Choice> choices;
   for (const CutWord& word : words) {
-    if (word.text.empty()) continue;
+    if (word.text.empty() || (word.text == kBlank && !blank_alone)) continue;
     const auto [known, is_new] = numbers.try_emplace(word.text, static_cast<std::int32_t>(choices.size()));
     if (is_new) choices.push_back({std::string(word.text), word.place.begin, word.place.end});
     for (std::size_t i = word.first; i < word.last; ++i) document.marks[i] = known->second;

@@ -222,6 +222,16 @@ TEST_F(ClozeFiles, ChineseWordsAreAskedAboutWhereBlanksAreBetweenThem) {
                       {"它 说 ： “ 我 是 好 狐狸 。 ”", "大家 都 怕 这 只 XXXXX 。", "狐狸"},
                       {"森林 里 有 一 只 狐狸 。", "它 说 ： “ 我 是 好 XXXXX 。 ”", "狐狸"},
                   }));
+  write_cloze({.files = {text},
+               .folder = folder_.path() / "whole",
+               .cut = "blanks",
+               .sentences = 1,
+               .candidates = 0,
+               .with_question = true,
+               .valid = 0,
+               .test = 0});
+  EXPECT_EQ(read((folder_.path() / "whole" / "train.jsonl").string())[1],
+            (Texts{"大家 都 怕 这 只 狐狸 。 森林 里 有 一 只 XXXXX 。", "森林 里 有 一 只 XXXXX 。", "狐狸"}));
   EXPECT_EQ(message_of([&] { write_cloze({.files = {text}, .folder = folder_.path() / "c", .cut = "words"}); }),
             "--cut: words is neither tokens nor blanks");
 }

@@ -39,6 +39,19 @@ TEST(Choices, AreTheDifferentWordsWhetherTheyAreKnownOrNot) {
   EXPECT_EQ(choices_of(encoded).words[3], vocabulary->encode("the")[0]);
 }
 
+TEST(Choices, ABlankInTheDocumentIsNone) {
+  const auto vocabulary = words("the\nsat\n");
+  const auto choices = [&](const std::string& document, std::vector<std::int32_t> marks) {
+    const Sample sample = sample_of({document, "XXXXX"});
+    EncodedSample encoded{.inputs = {{.words = vocabulary->encode(document)}, {}}};
+    const std::vector<Choice> found = mark_choices(*vocabulary, sample, encoded);
+    EXPECT_EQ(encoded.inputs[0].marks, marks);
+    return texts_of(found);
+  };
+  EXPECT_EQ(choices("the cat XXXXX sat", {0, 1, -1, 2}), (Texts{"the", "cat", "sat"}));
+  EXPECT_EQ(choices("XXXXX", {0}), (Texts{"XXXXX"}));
+}
+
 TEST(Choices, GivenOnesMayHaveSeveralWordsAndNeedNotOccur) {
   const auto vocabulary = words("new\nyork\n");
   Sample sample = sample_of({"in New York, new in York", "XXXXX"}, {"New York"});

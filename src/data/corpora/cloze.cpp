@@ -135,8 +135,9 @@ std::string question_of(std::span<const ClozeSentence> window, const ClozeWords&
     return "";
   const std::size_t place = possible[random.below(possible.size())];
   const std::string answer = std::exchange(asked[place], std::string(kBlank));
-  nlohmann::ordered_json json{
-      {"document", document}, {"question", fmt::format("{}", fmt::join(asked, " "))}, {"answer", answer}};
+  const std::string question = fmt::format("{}", fmt::join(asked, " "));
+  if (options.with_question) document += " " + question;
+  nlohmann::ordered_json json{{"document", document}, {"question", question}, {"answer", answer}};
   if (options.candidates > 0) {
     words.erase(answer);
     std::vector<std::string> choices(words.begin(), words.end());

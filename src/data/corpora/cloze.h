@@ -22,9 +22,10 @@ struct ClozeOptions {
   std::filesystem::path folder = {};    // made if it is not there
   std::string words = "nouns";
   std::string cut = "tokens";  // how texts are cut into words: tokens, or blanks that stand between them
-  Index sentences = 20;  // before the question
-  Index step = 0;        // sentences from the beginning of one question to that of the next; 0: none is used twice
+  Index sentences = 20;        // before the question
+  Index step = 0;         // sentences from the beginning of one question to that of the next; 0: none is used twice
   Index candidates = 10;  // 0: none are given, every word of the document is one
+  bool with_question = false;  // the question, with its blank, is the document's last sentence, as in the Chinese sets
   double valid = 0.02, test = 0.02;  // shares of the texts
   std::uint64_t seed = 1;
   bool force = false;  // files that are there may be replaced
