@@ -1,9 +1,11 @@
 #include "heed/autograd/ops/recurrent.h"
 
 #include <memory>
+#include <optional>
 
 #include "heed/autograd/ops/matrix.h"
 #include "heed/autograd/ops/packing.h"
+#include "heed/base/threads.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
 
@@ -23,6 +25,45 @@ struct Weight {
     if (int8) return int8->multiply(rows, x, in, begin, end, add, y, width);
     kernels::gemm(rows, end - begin, in, 1, {x, in}, {matrix.data() + begin, width}, add ? 1 : 0, y, width);
   }
+};
+
+// Columns [begin, end) of weights, or with `back` the same turned round, by which every step multiplies its rows.
+// Packed where enough steps have few rows; of many rows a transposed matrix costs up to 2.5 times as much (measured
+// with oneDNN at a step's rows), so that a copy pays too.
+class StepProduct {
+ public:
+  StepProduct(const Packing& packing, const Weight& weight, Index begin, Index end, bool back = false)
+      : weight_(&weight), begin_(begin), end_(end) {
+    if (weight.int8) return;
+    const Index rows = weight.matrix.size(0), columns = end - begin;
+    matrix_ = {weight.matrix.data() + begin, weight.matrix.size(1), back};
+    depth_ = back ? columns : rows, width_ = back ? rows : columns;
+    Index few = 0;
+    for (Index step = 0; step < packing.steps(); ++step) few += kernels::takes_packed(packing.running(step)) ? 1 : 0;
+    if (few > 2) {
+      packed_ = Tensor(Shape{kernels::packed_size(width_, depth_)});
+      kernels::pack(width_, depth_, matrix_, packed_.data());
+    }
+    if (back && packing.steps() - few > 2) {
+      turned_ = Tensor(Shape{columns, rows});
+      const Tensor plain = weight.matrix.slice(1, begin, end).contiguous();
+      kernels::transpose(rows, columns, plain.data(), turned_.data());
+      matrix_ = {turned_.data(), rows};
+    }
+  }
+  // y = x W, or y = y + x W.
+  void operator()(Index rows, const Real* x, Index x_stride, bool add, Real* y, Index y_stride) const {
+    if (packed_ && kernels::takes_packed(rows))
+      return kernels::gemm_packed(rows, width_, depth_, x, x_stride, packed_.data(), add ? 1 : 0, y, y_stride);
+    if (weight_->int8) return weight_->int8->multiply(rows, x, x_stride, begin_, end_, add, y, y_stride);
+    kernels::gemm(rows, width_, depth_, 1, {x, x_stride}, matrix_, add ? 1 : 0, y, y_stride);
+  }
+
+ private:
+  const Weight* weight_;
+  Index begin_, end_, depth_ = 0, width_ = 0;
+  kernels::Matrix matrix_{};
+  Tensor packed_, turned_;
 };
 
 // What both cells share: sizes, the packed batch, and the products that span all steps.
@@ -52,27 +93,21 @@ struct Sequence {
     packing.pack(x, packed);
     return packed;
   }
-  Tensor unpacked(const Tensor& packed, const Shape& shape) const {
-    Tensor result(shape);
-    packing.unpack(packed, result);
-    return result;
-  }
-  // x W, of all steps in one product, and the bias if there is one per sentence: [words, gates].
-  Tensor input_products(const Tensor& bias) const {
-    Tensor gates(Shape{packing.words(), gate_width});
-    const Tensor packed = packed_x();
-    input.multiply(packing.words(), packed.data(), in, 0, gate_width, false, gates.data(), gate_width);
-    if (bias && bias.rank() == 2) packing.add_to_words(bias, gates);
-    return gates;
-  }
   // A tensor for the states of all steps, with the initial ones filled in.
   Tensor states(const Tensor& initial) const {
     Tensor all(Shape{packing.batch() + packing.words(), hidden});
     packing.sort(initial, all);
     return all;
   }
-  Tensor outputs(const Tensor& states) const {
-    return unpacked(states.slice(0, packing.batch(), states.size(0)), output_shape());
+  // The outputs, into columns of y from `column` on.
+  void write_outputs(const Tensor& states, Tensor& y, Index column) const {
+    packing.unpack(states.slice(0, packing.batch(), states.size(0)), y, column);
+  }
+  // The gradient of x from that of its words: dx is made, or added to.
+  void give_words(const Tensor& packed, Tensor& dx) const {
+    const bool add = static_cast<bool>(dx);
+    if (!add) dx = Tensor(x.shape());
+    packing.unpack(packed, dx, 0, add);
   }
   // The gradient that sentences bring from after their last step, in packing order.
   Tensor from_last(const Tensor& gradient) const {
@@ -102,6 +137,61 @@ struct Sequence {
     return Packing(batch, time, options->lengths, options->reverse);
   }
 };
+
+// x W of the steps to come, and the bias if there is one per sentence. Of several steps in one product: of as many as
+// stay in cache until their steps read them, where the state's weights do too, else of all.
+class InputProducts {
+ public:
+  InputProducts(const Sequence& sequence, const Tensor& bias)
+      : bias_(bias && bias.rank() == 2 ? bias : Tensor()), rows_(sequence.packing.words()) {
+    constexpr Index kWeights = Index{1} << 17, kGates = Index{1} << 17;  // numbers
+    const Index width = sequence.gate_width;
+    if (width * sequence.hidden <= kWeights) rows_ = std::min(rows_, kGates / width + sequence.packing.batch());
+    if (!sequence.stepwise) packed_ = Tensor(Shape{rows_, sequence.in});
+  }
+  // Before a step: what it reads of gates [words, gates] is there afterwards.
+  void provide(const Sequence& sequence, Index step, Tensor& gates) {
+    const Packing& packing = sequence.packing;
+    if (packing.first(step) < done_) return;
+    const Index begin = done_, width = sequence.gate_width;
+    while (step < packing.steps() && packing.first(step) + packing.running(step) - begin <= rows_)
+      done_ = packing.first(step) + packing.running(step), ++step;
+    const Real* x = sequence.x.data();
+    if (!sequence.stepwise) packing.pack(sequence.x, begin, done_, packed_), x = packed_.data();
+    sequence.input.multiply(done_ - begin, x, sequence.in, 0, width, false, gates.data() + begin * width, width);
+    if (bias_) packing.add_to_words(bias_, begin, done_, gates);
+  }
+
+ private:
+  Tensor bias_, packed_;
+  Index rows_;  // most of a product
+  Index done_ = 0;
+};
+
+// Which inputs of a cell need a gradient. The words are the first input of the op, the cell's others follow at
+// `offset`.
+struct WantedOfCell {
+  Wanted wanted;
+  std::size_t offset;
+  bool operator()(std::size_t input) const { return wanted(input == 0 ? 0 : input + offset); }
+};
+
+// Both directions beside each other, where that outweighs a thread's waking and the products of a step would not be
+// cut over more threads.
+template <class Cell, class Run>
+void beside(Both<Cell>& cells, const Run& run) {
+  constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications
+  const Sequence& sequence = cells.ahead.sequence();
+  const Index step = sequence.packing.batch() * sequence.hidden * sequence.gate_width;
+  const bool pays = step * sequence.packing.steps() > kWorkOfThread && (thread_count() <= 2 || step < kWorkOfThread);
+  parallel_for(2, pays ? 1 : 2, [&, alone = kernels::rows_alone()](Index begin, Index end) {
+    const bool before = kernels::rows_alone();  // of this thread, which may be another
+    kernels::set_rows_alone(alone);
+    if (begin == 0) run(cells.ahead, Index{0});
+    if (end == 2) run(cells.back, sequence.hidden);
+    kernels::set_rows_alone(before);
+  });
+}
 
 void require_shape(const char* op, const char* what, const Var& var, const Shape& shape) {
   require(!var || var.shape() == shape, "[{}] {} must be {}, not {}", op, what, shape, var.shape());
@@ -146,25 +236,6 @@ Tensor column_sums(const Tensor& d) {
   return sums;
 }
 
-// U seen from behind, for d · Uᵀ at each step. A product with an untransposed matrix is up to 2.5 times as fast at a
-// step's few rows (measured with oneDNN), so a transposed copy pays from the third step on.
-class TransposedWeight {
- public:
-  TransposedWeight(const Tensor& u, Index steps) : u_(u), copied_(steps > 2) {
-    if (!copied_) return;
-    u_ = Tensor(Shape{u.size(1), u.size(0)});
-    kernels::transpose(u.size(0), u.size(1), u.data(), u_.data());
-  }
-  // Uᵀ from its row `begin` on, that is from U's column.
-  kernels::Matrix from(Index begin) const {
-    return {u_.data() + (copied_ ? begin * u_.size(1) : begin), u_.size(1), !copied_};
-  }
-
- private:
-  Tensor u_;
-  bool copied_;
-};
-
 // An op with several results records its main one; each other result is a node behind it, which runs first, leaves
 // its gradient in a place shared with the op's closure, and returns an empty set of rows: nothing to add, but the op
 // has to run.
@@ -189,35 +260,64 @@ class Lstm {
     require_bias(op, weights.bias, sequence_.packing.batch(), sequence_.gate_width);
     require_shape(op, "the state", initial.hidden, state);
     require_shape(op, "the cell", initial.cell, state);
-    forward(value_of(weights.bias), value_of(initial.hidden), value_of(initial.cell));
+    bias_ = value_of(weights.bias);
+    states_ = sequence_.states(value_of(initial.hidden)), cells_ = sequence_.states(value_of(initial.cell));
+    gates_ = Tensor(Shape{sequence_.packing.words(), sequence_.gate_width});
   }
 
+  const Sequence& sequence() const { return sequence_; }
+
+  // Forward in three parts; the steps alone may run on another thread.
+  void begin_forward() {
+    inputs_.emplace(sequence_, bias_);
+    product_.emplace(sequence_.packing, sequence_.recurrent, 0, sequence_.gate_width);
+  }
+  void forward_steps() {
+    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
+    for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
+      Real* gates = gates_.data() + packing.first(step) * width;
+      const Index rows = packing.running(step), before = packing.before(step) * hidden,
+                  after = packing.after(step) * hidden;
+      if (step > 0 || has_initial_) (*product_)(rows, states_.data() + before, hidden, true, gates, width);
+      kernels::lstm_forward(rows, hidden, shared_bias(bias_), cells_.data() + before, gates, states_.data() + after,
+                            cells_.data() + after);
+    }
+  }
+  void end_forward() { inputs_.reset(), product_.reset(), bias_ = {}; }
+
   // The results, and their gradients' places.
-  Tensor outputs() const { return sequence_.outputs(states_); }
+  void write_outputs(Tensor& y, Index column) const { sequence_.write_outputs(states_, y, column); }
   Tensor last_state() const { return sequence_.packing.last_states(states_); }
   Tensor last_cell() const { return sequence_.packing.last_states(cells_); }
   Place dlast_state = std::make_shared<Tensor>(), dlast_cell = std::make_shared<Tensor>();
 
-  std::vector<Gradient> backward(const Tensor& dy, Wanted wanted) {
+  // Backward likewise. dy has this cell's columns from `column` on.
+  void begin_backward(const WantedOfCell&) {
+    dstate_ = sequence_.from_last(*dlast_state), dcell_ = sequence_.from_last(*dlast_cell);
+    product_.emplace(sequence_.packing, sequence_.recurrent, 0, sequence_.gate_width, true);
+  }
+  void backward_steps(const Tensor& dy, Index column, const WantedOfCell& wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    Tensor dstate = sequence_.from_last(*dlast_state), dcell = sequence_.from_last(*dlast_cell);
-    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       Real* gates = gates_.data() + packing.first(step) * width;
       const Index rows = packing.running(step);
-      packing.add_step(dy, step, dstate);
-      kernels::lstm_backward(rows, hidden, dstate.data(), cells_.data() + packing.before(step) * hidden, gates,
-                             dcell.data());
-      if (step > 0 || wanted(4))
-        kernels::gemm(rows, hidden, width, 1, {gates, width}, back.from(0), 0, dstate.data(), hidden);
+      packing.add_step(dy, column, step, dstate_);
+      kernels::lstm_backward(rows, hidden, dstate_.data(), cells_.data() + packing.before(step) * hidden, gates,
+                             dcell_.data());
+      if (step > 0 || wanted(4)) (*product_)(rows, gates, width, false, dstate_.data(), hidden);
     }
+  }
+  // Of W, U, the bias, the state and the cell; that of x is made, or added to what is there.
+  std::vector<Gradient> end_backward(const WantedOfCell& wanted, Tensor& dx) {
+    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
+    product_.reset();
     const Columns d{gates_, 0, width};
-    Tensor dx;
     Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
       through_weight(d, input.matrix, 0, false, packed);
-      dx = sequence_.unpacked(packed, x.shape());
+      sequence_.give_words(packed, dx);
     }
     if (wanted(1)) dw = sum_of(input.matrix, {weight_gradient(sequence_.packed_x(), 0, d, 0)}, stepwise);
     if (wanted(2)) {
@@ -226,52 +326,113 @@ class Lstm {
     }
     Tensor db;
     if (wanted(3)) db = bias_per_sentence_ ? packing.sum_by_sentence(gates_) : column_sums(gates_);
-    return grads(dx, dw, du, db, wanted(4) ? packing.unsort(dstate) : Tensor(),
-                 wanted(5) ? packing.unsort(dcell) : Tensor());
+    return grads(dw, du, db, wanted(4) ? packing.unsort(dstate_) : Tensor(),
+                 wanted(5) ? packing.unsort(dcell_) : Tensor());
   }
 
  private:
-  void forward(const Tensor& bias, const Tensor& state, const Tensor& cell) {
-    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    states_ = sequence_.states(state), cells_ = sequence_.states(cell);
-    gates_ = sequence_.input_products(bias);
-    for (Index step = 0; step < packing.steps(); ++step) {
-      Real* gates = gates_.data() + packing.first(step) * width;
-      const Index rows = packing.running(step), before = packing.before(step) * hidden,
-                  after = packing.after(step) * hidden;
-      if (step > 0 || has_initial_)
-        recurrent.multiply(rows, states_.data() + before, hidden, 0, width, true, gates, width);
-      kernels::lstm_forward(rows, hidden, shared_bias(bias), cells_.data() + before, gates, states_.data() + after,
-                            cells_.data() + after);
-    }
-  }
-
   Sequence sequence_;
   bool has_initial_, bias_per_sentence_;
   Tensor gates_;           // [words, 4·hidden]: activated; backward turns them into their gradients in place
   Tensor states_, cells_;  // [batch + words, hidden]
+  Tensor bias_, dstate_, dcell_;
+  std::optional<InputProducts> inputs_;
+  std::optional<StepProduct> product_;
 };
+
+// One cell --------------------------------------------------------------------------------------------------------
+
+template <class Cell>
+Tensor run_forward(Cell& cell) {
+  cell.begin_forward();
+  cell.forward_steps();
+  cell.end_forward();
+  Tensor y(cell.sequence().output_shape());
+  cell.write_outputs(y, 0);
+  return y;
+}
+
+template <class Cell>
+std::vector<Gradient> run_backward(Cell& cell, const Tensor& dy, const Wanted& wanted) {
+  const WantedOfCell own{wanted, 0};
+  Tensor dx;
+  cell.begin_backward(own);
+  cell.backward_steps(dy, 0, own);
+  std::vector<Gradient> gradients = cell.end_backward(own, dx);
+  gradients.insert(gradients.begin(), Gradient(dx));
+  return gradients;
+}
+
+// Two, each with `inputs` inputs besides the words -----------------------------------------------------------------
+
+template <class Cell>
+Tensor run_forward(Both<Cell>& cells) {
+  cells.ahead.begin_forward(), cells.back.begin_forward();
+  beside(cells, [](Cell& cell, Index) { cell.forward_steps(); });
+  cells.ahead.end_forward(), cells.back.end_forward();
+  const Index hidden = cells.ahead.sequence().hidden;
+  const Shape shape = cells.ahead.sequence().output_shape();
+  Tensor y(Shape{shape[0], shape[1], hidden + cells.back.sequence().hidden});
+  cells.ahead.write_outputs(y, 0), cells.back.write_outputs(y, hidden);
+  return y;
+}
+
+template <class Cell>
+std::vector<Gradient> run_backward(Both<Cell>& cells, const Tensor& given, const Wanted& wanted, std::size_t inputs) {
+  const WantedOfCell ahead{wanted, 0}, back{wanted, inputs};
+  const Tensor dy = given.contiguous();
+  Tensor dx;
+  cells.ahead.begin_backward(ahead), cells.back.begin_backward(back);
+  beside(cells, [&](Cell& cell, Index column) { cell.backward_steps(dy, column, column == 0 ? ahead : back); });
+  std::vector<Gradient> gradients = cells.ahead.end_backward(ahead, dx), more = cells.back.end_backward(back, dx);
+  gradients.insert(gradients.begin(), Gradient(dx));
+  gradients.insert(gradients.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return gradients;
+}
 
 }  // namespace
 
 LstmResult lstm(const Var& x, const LstmWeights& weights, const LstmState& initial, const SequenceOptions& options) {
   Lstm run("lstm", x, weights, initial, &options);
-  Tensor y = run.outputs(), state = run.last_state(), cell = run.last_cell();
+  Tensor y = run_forward(run), state = run.last_state(), cell = run.last_cell();
   const Place dstate = run.dlast_state, dcell = run.dlast_cell;
   const Var outputs =
       record("lstm", y, {x, weights.input, weights.recurrent, weights.bias, initial.hidden, initial.cell},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {outputs, {further_result(outputs, state, dstate), further_result(outputs, cell, dcell)}};
 }
 
 LstmState lstm_step(const Var& x, const LstmState& before, const LstmWeights& weights) {
   Lstm run("lstm_step", x, weights, before, nullptr);
-  Tensor h = run.outputs(), cell = run.last_cell();
+  Tensor h = run_forward(run), cell = run.last_cell();
   const Place dcell = run.dlast_cell;
   const Var hidden =
       record("lstm_step", h, {x, weights.input, weights.recurrent, weights.bias, before.hidden, before.cell},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {hidden, further_result(hidden, cell, dcell)};
+}
+
+LstmBothResult lstm_both_ways(const Var& x, const Both<LstmWeights>& weights, const Both<LstmState>& initial,
+                              const SequenceOptions& options) {
+  const auto& [ahead, back] = weights;
+  const SequenceOptions opposite{options.lengths, !options.reverse};
+  Both<Lstm> run{Lstm("lstm_both_ways", x, ahead, initial.ahead, &options),
+                 Lstm("lstm_both_ways", x, back, initial.back, &opposite)};
+  Tensor y = run_forward(run);
+  const Both<LstmState> last{{run.ahead.last_state(), run.ahead.last_cell()},
+                             {run.back.last_state(), run.back.last_cell()}};
+  const Both<Place> dstate{run.ahead.dlast_state, run.back.dlast_state},
+      dcell{run.ahead.dlast_cell, run.back.dlast_cell};
+  const Var outputs = record(
+      "lstm_both_ways", y,
+      {x, ahead.input, ahead.recurrent, ahead.bias, initial.ahead.hidden, initial.ahead.cell, back.input,
+       back.recurrent, back.bias, initial.back.hidden, initial.back.cell},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted, 5); });
+  return {outputs,
+          {{further_result(outputs, last.ahead.hidden.value(), dstate.ahead),
+            further_result(outputs, last.ahead.cell.value(), dcell.ahead)},
+           {further_result(outputs, last.back.hidden.value(), dstate.back),
+            further_result(outputs, last.back.cell.value(), dcell.back)}}};
 }
 
 // GRU ---------------------------------------------------------------------------------------------------------------
@@ -293,33 +454,47 @@ class Gru {
             "[{}] the candidate has a bias of its own only where the reset comes "
             "after the product",
             op);
+    bias_ = value_of(weights.bias), candidate_bias_ = value_of(weights.candidate_bias);
     states_ = sequence_.states(value_of(initial));
-    const Tensor bias = value_of(weights.bias);
-    gates_ = sequence_.input_products(bias);
+    gates_ = Tensor(Shape{sequence_.packing.words(), sequence_.gate_width});
     inner_ = Tensor(Shape{sequence_.packing.words(), sequence_.hidden});
-    if (after()) {
-      forward_after(bias, value_of(weights.candidate_bias));
-    } else {
-      forward_before(bias);
-    }
   }
 
-  Tensor outputs() const { return sequence_.outputs(states_); }
+  const Sequence& sequence() const { return sequence_; }
+
+  // As an LSTM.
+  void begin_forward() {
+    inputs_.emplace(sequence_, bias_);
+    begin_products(false);
+    // A zero state needs no product.
+    if (after()) products_ = Tensor(Shape{sequence_.packing.batch(), sequence_.gate_width}, Real{0});
+  }
+  void forward_steps() { after() ? forward_after() : forward_before(); }
+  void end_forward() {
+    inputs_.reset(), all_.reset(), candidate_.reset();
+    bias_ = {}, candidate_bias_ = {}, products_ = {};
+  }
+
+  void write_outputs(Tensor& y, Index column) const { sequence_.write_outputs(states_, y, column); }
   Tensor last_state() const { return sequence_.packing.last_states(states_); }
   Place dlast_state = std::make_shared<Tensor>();
 
-  std::vector<Gradient> backward(const Tensor& dy, Wanted wanted) {
+  void begin_backward(const WantedOfCell&) {
+    dstate_ = sequence_.from_last(*dlast_state);
+    begin_products(true);
+    if (!after()) products_ = Tensor(Shape{sequence_.packing.batch(), sequence_.hidden});
+  }
+  void backward_steps(const Tensor& dy, Index column, const WantedOfCell& wanted) {
+    after() ? backward_after(dy, column, wanted(5)) : backward_before(dy, column, wanted(5));
+  }
+  // Of W, U, both biases and the state; that of x is made, or added to what is there.
+  std::vector<Gradient> end_backward(const WantedOfCell& wanted, Tensor& dx) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    Tensor dstate = sequence_.from_last(*dlast_state);
-    if (after()) {
-      backward_after(dy, wanted(5), dstate);
-    } else {
-      backward_before(dy, wanted(5), dstate);
-    }
+    all_.reset(), candidate_.reset(), products_ = {};
     // The candidate's gradient on the input's side and on the state's side differ by r if the reset comes after.
     const Columns gates{gates_, 0, 2 * hidden}, all{gates_, 0, width};
     const Columns candidate = after() ? Columns{inner_, 0, hidden} : Columns{gates_, 2 * hidden, hidden};
-    Tensor dx, db, dcandidate_bias;
+    Tensor db, dcandidate_bias;
     Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
@@ -329,7 +504,7 @@ class Gru {
       } else {
         through_weight(all, input.matrix, 0, false, packed);
       }
-      dx = sequence_.unpacked(packed, x.shape());
+      sequence_.give_words(packed, dx);
     }
     if (wanted(1)) {
       const Tensor packed = sequence_.packed_x();
@@ -358,72 +533,71 @@ class Gru {
       }
       if (!bias_per_sentence_) db = db.reshape(Shape{width});
     }
-    return grads(dx, dw, du, db, dcandidate_bias, wanted(5) ? packing.unsort(dstate) : Tensor());
+    return grads(dw, du, db, dcandidate_bias, wanted(5) ? packing.unsort(dstate_) : Tensor());
   }
 
  private:
   bool after() const { return form_.reset == GruReset::after_product; }
 
-  void forward_after(const Tensor& bias, const Tensor& candidate_bias) {
+  void begin_products(bool back) {
+    const Index hidden = sequence_.hidden, gates = after() ? sequence_.gate_width : 2 * hidden;
+    all_.emplace(sequence_.packing, sequence_.recurrent, 0, gates, back);
+    if (!after()) candidate_.emplace(sequence_.packing, sequence_.recurrent, gates, sequence_.gate_width, back);
+  }
+
+  void forward_after() {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    // A zero state needs no product.
-    Tensor products(Shape{packing.batch(), width}, Real{0});
     for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
       const Index rows = packing.running(step), first = packing.first(step);
       const Real* before = states_.data() + packing.before(step) * hidden;
-      if (step > 0 || has_initial_) recurrent.multiply(rows, before, hidden, 0, width, false, products.data(), width);
+      if (step > 0 || has_initial_) (*all_)(rows, before, hidden, false, products_.data(), width);
       kernels::gru_after_forward({rows, hidden, form_.update},
-                                 {shared_bias(bias), candidate_bias ? candidate_bias.data() : nullptr}, products.data(),
-                                 before, gates_.data() + first * width, inner_.data() + first * hidden,
-                                 states_.data() + packing.after(step) * hidden);
+                                 {shared_bias(bias_), candidate_bias_ ? candidate_bias_.data() : nullptr},
+                                 products_.data(), before, gates_.data() + first * width,
+                                 inner_.data() + first * hidden, states_.data() + packing.after(step) * hidden);
     }
   }
 
-  void backward_after(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
+  void backward_after(const Tensor& dy, Index column, bool initial_wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const Index rows = packing.running(step), first = packing.first(step);
-      packing.add_step(dy, step, dstate);
+      packing.add_step(dy, column, step, dstate_);
       kernels::gru_after_backward({rows, hidden, form_.update}, states_.data() + packing.before(step) * hidden,
-                                  gates_.data() + first * width, inner_.data() + first * hidden, dstate.data());
-      if (step > 0 || initial_wanted)
-        kernels::gemm(rows, hidden, width, 1, {gates_.data() + first * width, width}, back.from(0), 1, dstate.data(),
-                      hidden);
+                                  gates_.data() + first * width, inner_.data() + first * hidden, dstate_.data());
+      if (step > 0 || initial_wanted) (*all_)(rows, gates_.data() + first * width, width, true, dstate_.data(), hidden);
     }
   }
 
-  void forward_before(const Tensor& bias) {
+  void forward_before() {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const Real* b = shared_bias(bias);
+    const Real* b = shared_bias(bias_);
     for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};
       const Real* before = states_.data() + packing.before(step) * hidden;
       Real* gates = gates_.data() + packing.first(step) * width;
       Real* inner = inner_.data() + packing.first(step) * hidden;
       const bool moving = step > 0 || has_initial_;
-      if (moving) recurrent.multiply(shape.rows, before, hidden, 0, 2 * hidden, true, gates, width);
+      if (moving) (*all_)(shape.rows, before, hidden, true, gates, width);
       kernels::gru_before_gates(shape, b, before, gates, inner);
-      if (moving) recurrent.multiply(shape.rows, inner, hidden, 2 * hidden, width, true, gates + 2 * hidden, width);
+      if (moving) (*candidate_)(shape.rows, inner, hidden, true, gates + 2 * hidden, width);
       kernels::gru_before_state(shape, b, before, gates, states_.data() + packing.after(step) * hidden);
     }
   }
 
-  void backward_before(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
+  void backward_before(const Tensor& dy, Index column, bool initial_wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent.matrix, packing.steps());
-    Tensor dinner(Shape{packing.batch(), hidden});
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};
       const Real* before = states_.data() + packing.before(step) * hidden;
       Real* gates = gates_.data() + packing.first(step) * width;
-      packing.add_step(dy, step, dstate);
-      kernels::gru_before_backward_state(shape, before, gates, dstate.data());
-      kernels::gemm(shape.rows, hidden, hidden, 1, {gates + 2 * hidden, width}, back.from(2 * hidden), 0, dinner.data(),
-                    hidden);
-      kernels::gru_before_backward_gates(shape, before, dinner.data(), gates, dstate.data());
-      if (step > 0 || initial_wanted)
-        kernels::gemm(shape.rows, hidden, 2 * hidden, 1, {gates, width}, back.from(0), 1, dstate.data(), hidden);
+      packing.add_step(dy, column, step, dstate_);
+      kernels::gru_before_backward_state(shape, before, gates, dstate_.data());
+      (*candidate_)(shape.rows, gates + 2 * hidden, width, false, products_.data(), hidden);
+      kernels::gru_before_backward_gates(shape, before, products_.data(), gates, dstate_.data());
+      if (step > 0 || initial_wanted) (*all_)(shape.rows, gates, width, true, dstate_.data(), hidden);
     }
   }
 
@@ -433,6 +607,10 @@ class Gru {
   Tensor gates_;   // [words, 3·hidden]: activated; backward turns them into their gradients in place
   Tensor inner_;   // [words, hidden]: h' U_n + b_n (reset after; becomes a gradient too) or r ∘ h' (reset before)
   Tensor states_;  // [batch + words, hidden]
+  Tensor bias_, candidate_bias_, dstate_;
+  Tensor products_;  // of one step: h' U (forward, reset after) or the gradient of r ∘ h' (backward, reset before)
+  std::optional<InputProducts> inputs_;
+  std::optional<StepProduct> all_, candidate_;  // U, or its r and z where the candidate's part comes after them
 };
 
 }  // namespace
@@ -440,19 +618,38 @@ class Gru {
 GruResult gru(const Var& x, const GruWeights& weights, const Var& initial, const GruForm& form,
               const SequenceOptions& options) {
   Gru run("gru", x, weights, initial, form, &options);
-  Tensor y = run.outputs(), state = run.last_state();
+  Tensor y = run_forward(run), state = run.last_state();
   const Place dstate = run.dlast_state;
   const Var outputs =
       record("gru", y, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, initial},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {outputs, further_result(outputs, state, dstate)};
 }
 
 Var gru_step(const Var& x, const Var& before, const GruWeights& weights, const GruForm& form) {
   Gru run("gru_step", x, weights, before, form, nullptr);
-  Tensor h = run.outputs();
-  return record("gru_step", h, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, before},
-                [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+  Tensor h = run_forward(run);
+  return record(
+      "gru_step", h, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, before},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
+}
+
+GruBothResult gru_both_ways(const Var& x, const Both<GruWeights>& weights, const Both<Var>& initial,
+                            const GruForm& form, const SequenceOptions& options) {
+  const auto& [ahead, back] = weights;
+  const SequenceOptions opposite{options.lengths, !options.reverse};
+  Both<Gru> run{Gru("gru_both_ways", x, ahead, initial.ahead, form, &options),
+                Gru("gru_both_ways", x, back, initial.back, form, &opposite)};
+  Tensor y = run_forward(run);
+  const Both<Tensor> last{run.ahead.last_state(), run.back.last_state()};
+  const Both<Place> dstate{run.ahead.dlast_state, run.back.dlast_state};
+  const Var outputs = record(
+      "gru_both_ways", y,
+      {x, ahead.input, ahead.recurrent, ahead.bias, ahead.candidate_bias, initial.ahead, back.input, back.recurrent,
+       back.bias, back.candidate_bias, initial.back},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted, 5); });
+  return {outputs,
+          {further_result(outputs, last.ahead, dstate.ahead), further_result(outputs, last.back, dstate.back)}};
 }
 
 }  // namespace heed
