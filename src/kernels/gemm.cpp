@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "heed/base/one_thread.h"
@@ -95,9 +96,9 @@ void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const 
   }
 }
 
-// C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of one vector the first `part`
+// C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of the last vector the first `part`
 // columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead: as
-// above.
+// above, and B has only these columns of the last vector; else all can be read.
 template <Index kRows, Index kVectors, bool kAhead>
 void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
                      Real* c, Index ldc, Real* packed) {
@@ -111,12 +112,15 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
     V right[kVectors];
     HWY_UNROLL(4)
     for (Index v = 0; v < kVectors; ++v) {
-      right[v] = part == 0 ? load(row + v * step) : load_part(row, part);
+      const bool cut = kAhead && v == kVectors - 1 && part != 0;
+      right[v] = cut ? load_part(row + v * step, part) : load(row + v * step);
       if constexpr (kAhead) hwy::Prefetch(row + kRowsAhead * ldb + v * step);
     }
-    if (packed) {
-      HWY_UNROLL(4)
-      for (Index v = 0; v < kVectors; ++v) store(right[v], packed + (p * kVectors + v) * step);
+    if constexpr (kAhead) {
+      if (packed) {
+        HWY_UNROLL(4)
+        for (Index v = 0; v < kVectors; ++v) store(right[v], packed + (p * kVectors + v) * step);
+      }
     }
     HWY_UNROLL(6)
     for (Index i = 0; i < kRows; ++i) {
@@ -131,18 +135,31 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
     HWY_UNROLL(4)
     for (Index v = 0; v < kVectors; ++v) {
       Real* const to = c + i * ldc + v * step;
+      const bool cut = v == kVectors - 1 && part != 0;
       V sum = hn::Mul(factor, sums[i * kVectors + v]);
-      if (beta != 0) sum = hn::MulAdd(kept, part == 0 ? load(to) : load_part(to, part), sum);
-      if (part == 0)
-        store(sum, to);
-      else
+      if (beta != 0) sum = hn::MulAdd(kept, cut ? load_part(to, part) : load(to), sum);
+      if (cut)
         store_part(sum, to, part);
+      else
+        store(sum, to);
     }
   }
 }
 
 constexpr Index kMostRows = 6;  // at a time
 constexpr Index kManyRows = 32;
+constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
+
+// sums_of_columns of so many rows and vectors.
+using Tile = decltype(&sums_of_columns<1, 1, true>);
+template <bool kAhead>
+HWY_INLINE Tile tile_of(Index rows, Index vectors) {
+  static constexpr auto kTiles = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<Tile, sizeof...(i)>{sums_of_columns<i / kTile + 1, i % kTile + 1, kAhead>...};
+  }
+  (std::make_index_sequence<kMostRows * kTile>());
+  return kTiles[static_cast<std::size_t>((rows - 1) * kTile + vectors - 1)];
+}
 
 // Rows are taken in groups of equal size, at most kMostRows.
 Index group_of(Index m) {
@@ -150,41 +167,79 @@ Index group_of(Index m) {
   return (m + groups - 1) / groups;
 }
 
+// Columns in tiles of nearly equal width, at most kTile vectors: a narrow one at the end would have too few sums for
+// the processor's pipelines.
+struct Tiles {
+  Index columns, vectors, count;
+  explicit Tiles(Index n) : columns(n), vectors((n + lanes() - 1) / lanes()), count((vectors + kTile - 1) / kTile) {}
+  Index first(Index tile) const { return vectors * tile / count; }  // its first vector
+  Index width(Index tile) const { return first(tile + 1) - first(tile); }
+  Index part(Index tile) const { return tile + 1 == count ? columns % lanes() : 0; }  // as sums_of_columns has it
+};
+
 // Columns [begin, end) of C = alpha A B + beta C. Each element is summed in the same order whatever m, begin and end
 // are.
 void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
-  using Tile = decltype(&sums_of_columns<1, 1, true>);
-  static constexpr Tile kWide[] = {sums_of_columns<1, kTile, true>, sums_of_columns<2, kTile, true>,
-                                   sums_of_columns<3, kTile, true>, sums_of_columns<4, kTile, true>,
-                                   sums_of_columns<5, kTile, true>, sums_of_columns<6, kTile, true>};
-  static constexpr Tile kWideAgain[] = {sums_of_columns<1, kTile, false>, sums_of_columns<2, kTile, false>,
-                                        sums_of_columns<3, kTile, false>, sums_of_columns<4, kTile, false>,
-                                        sums_of_columns<5, kTile, false>, sums_of_columns<6, kTile, false>};
-  static constexpr Tile kNarrow[] = {sums_of_columns<1, 1, true>, sums_of_columns<2, 1, true>,
-                                     sums_of_columns<3, 1, true>, sums_of_columns<4, 1, true>,
-                                     sums_of_columns<5, 1, true>, sums_of_columns<6, 1, true>};
-  constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
   HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
   const Index group = group_of(m), step = lanes();
-  const auto width_at = [&](Index j) { return end - j >= kTile * step ? kTile * step : std::min(step, end - j); };
-  const auto tile = [&](Index p, Index j) HWY_ATTR {
-    const Index depth = std::min(kDepth, k - p), width = width_at(j);
+  const Tiles tiles(end - begin);
+  const auto product = [&](Index p, Index tile) HWY_ATTR {
+    const Index depth = std::min(kDepth, k - p), width = tiles.width(tile), j = begin + tiles.first(tile) * step;
     for (Index i = 0; i < m; i += group) {
       const Index rows = std::min(group, m - i);
-      const bool whole = width >= step, again = whole && i > 0, once = rows == m;
-      const Tile* const tiles = width <= step ? kNarrow : again ? kWideAgain : kWide;
-      tiles[rows - 1](whole ? 0 : width, depth, alpha, a.data + i * a.stride + p, a.stride,
-                      again ? packed : b.data + p * b.stride + j, again ? width : b.stride, p == 0 ? beta : Real{1},
-                      c + i * ldc + j, ldc, whole && i == 0 && !once ? packed : nullptr);
+      const bool again = i > 0, once = rows == m;
+      (again ? tile_of<false>(rows, width) : tile_of<true>(rows, width))(
+          tiles.part(tile), depth, alpha, a.data + i * a.stride + p, a.stride,
+          again ? packed : b.data + p * b.stride + j, again ? width * step : b.stride, p == 0 ? beta : Real{1},
+          c + i * ldc + j, ldc, again || once ? nullptr : packed);
     }
   };
   // Of few rows the pages of B are what counts, of many the rows of C that a tile has.
   if (m <= kManyRows) {
     for (Index p = 0; p < k; p += kDepth)
-      for (Index j = begin; j < end; j += width_at(j)) tile(p, j);
+      for (Index tile = 0; tile < tiles.count; ++tile) product(p, tile);
   } else {
-    for (Index j = begin; j < end; j += width_at(j))
-      for (Index p = 0; p < k; p += kDepth) tile(p, j);
+    for (Index tile = 0; tile < tiles.count; ++tile)
+      for (Index p = 0; p < k; p += kDepth) product(p, tile);
+  }
+}
+
+// B as products of few rows read it: tile after tile, in each row after row, whole vectors.
+void pack_tiles(Index n, Index k, Matrix b, Real* packed) {
+  constexpr Index kSide = 16;  // of a transposed B: squares as wide as a cache line, so that every line is read once
+  const Index step = lanes();
+  const Tiles tiles(n);
+  for (Index tile = 0; tile < tiles.count; ++tile) {
+    const Index first = tiles.first(tile) * step, width = tiles.width(tile) * step,
+                columns = std::min(width, n - first);
+    for (Index p = 0; p < k; ++p) std::fill_n(packed + p * width + columns, width - columns, Real{0});
+    if (b.transposed) {
+      for (Index left = 0; left < columns; left += kSide)
+        for (Index top = 0; top < k; top += kSide)
+          for (Index p = top; p < std::min(k, top + kSide); ++p)
+            for (Index j = left; j < std::min(columns, left + kSide); ++j)
+              packed[p * width + j] = b.data[(first + j) * b.stride + p];
+    } else {
+      for (Index p = 0; p < k; ++p) std::copy_n(b.data + p * b.stride + first, columns, packed + p * width);
+    }
+    packed += k * width;
+  }
+}
+Index tiles_of(Index n) { return Tiles(n).count; }
+Index packed_columns(Index n) { return Tiles(n).vectors * lanes(); }
+
+// Tiles [begin, end) of C = A B + beta C, B packed. Sums are those of few_rows, bit for bit.
+void few_rows_packed(Index begin, Index end, Index m, Index n, Index k, const Real* a, Index lda, const Real* packed,
+                     Real beta, Real* c, Index ldc) {
+  const Index group = group_of(m), step = lanes();
+  const Tiles tiles(n);
+  for (Index tile = begin; tile < end; ++tile) {
+    const Index first = tiles.first(tile) * step, width = tiles.width(tile);
+    for (Index p = 0; p < k; p += kDepth)
+      for (Index i = 0; i < m; i += group)
+        tile_of<false>(std::min(group, m - i), width)(tiles.part(tile), std::min(kDepth, k - p), 1, a + i * lda + p,
+                                                      lda, packed + first * k + p * width * step, width * step,
+                                                      p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr);
   }
 }
 
@@ -213,6 +268,10 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 HWY_EXPORT(few_rows);
 HWY_EXPORT(few_rows_transposed);
+HWY_EXPORT(few_rows_packed);
+HWY_EXPORT(pack_tiles);
+HWY_EXPORT(tiles_of);
+HWY_EXPORT(packed_columns);
 
 #ifndef HEED_DOUBLE
 namespace {
@@ -280,6 +339,35 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }
+
+#ifdef HEED_DOUBLE
+// The scalar twin multiplies by a copy.
+Index packed_size(Index n, Index k) { return n * k; }
+void pack(Index n, Index k, Matrix b, Real* packed) {
+  for (Index p = 0; p < k; ++p)
+    for (Index j = 0; j < n; ++j)
+      packed[p * n + j] = b.transposed ? b.data[j * b.stride + p] : b.data[p * b.stride + j];
+}
+bool takes_packed(Index) { return true; }
+void gemm_packed(Index m, Index n, Index k, const Real* a, Index lda, const Real* packed, Real beta, Real* c,
+                 Index ldc) {
+  ref::gemm(m, n, k, 1, {a, lda}, {packed, n}, beta, c, ldc);
+}
+#else
+Index packed_size(Index n, Index k) { return HWY_DYNAMIC_DISPATCH(packed_columns)(n) * k; }
+void pack(Index n, Index k, Matrix b, Real* packed) { HWY_DYNAMIC_DISPATCH(pack_tiles)(n, k, b, packed); }
+bool takes_packed(Index m) { return rows_are_alone || m <= kFewRows; }
+void gemm_packed(Index m, Index n, Index k, const Real* a, Index lda, const Real* packed, Real beta, Real* c,
+                 Index ldc) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) return ref::gemm(m, n, k, 1, {a, lda}, {packed, n}, beta, c, ldc);
+  const Index tiles = HWY_DYNAMIC_DISPATCH(tiles_of)(n);
+  const Index grain = std::min(kReadOfThread, kWorkOfThread / m) * tiles / (n * k);
+  parallel_for(tiles, 1 + grain, [=](Index begin, Index end) {
+    HWY_DYNAMIC_DISPATCH(few_rows_packed)(begin, end, m, n, k, a, lda, packed, beta, c, ldc);
+  });
+}
+#endif
 
 void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc,
                 BatchOffsets offsets) {

@@ -20,6 +20,17 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 void set_rows_alone(bool alone);
 bool rows_alone();
 
+// A matrix op(B) by which few rows are multiplied again and again, such as the states of every step: packed once, in
+// the order in which these products read it. `packed_size` is what it takes. It is read on the SIMD target that packed
+// it.
+Index packed_size(Index n, Index k);
+void pack(Index n, Index k, Matrix b, Real* packed);
+// Whether a product of so many rows is faster so; of an untransposed B it is then the same as gemm's, bit for bit.
+bool takes_packed(Index m);
+// C = A op(B) + beta C.
+void gemm_packed(Index m, Index n, Index k, const Real* a, Index lda, const Real* packed, Real beta, Real* c,
+                 Index ldc);
+
 // `batch` products; the operands of product i start at a.data + a_offsets[i] and so on.
 struct BatchOffsets {
   const Index *a, *b, *c;

@@ -168,7 +168,7 @@ HWY_INLINE V sigmoid(V x) {
   constexpr double kEnd = kFloat ? 87.3 : 708.3;  // e^{-x} and its inverse are normal numbers within
   const ExpParts p = exp_parts(at_least(at_most(hn::Neg(x), kEnd), -kEnd));
   const V scale = power_of_two(p.biased);
-  const V y = hn::Div(set(1), hn::MulAdd(p.fraction, scale, hn::Add(scale, set(1))));
+  const V y = quotient(set(1), hn::MulAdd(p.fraction, scale, hn::Add(scale, set(1))));
   return hn::IfThenZeroElse(hn::Lt(x, set(-kEnd)), y);
 }
 

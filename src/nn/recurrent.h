@@ -13,9 +13,10 @@
 //   layer(x, initial, options) → {outputs, last}     a whole padded sequence, see SequenceOptions
 //   layer.output_size()                              the last axis of the outputs
 // A layer of one direction also has step(x, state) → state for decoders, output(state), what a step puts out, and
-// state_of(output), a state that puts this out and remembers nothing else. A step may be given the gates' bias
-// [batch, gates]: what the part of the input known beforehand has become, with the layer's own bias in it.
-// Initialisation, unless told: recurrent weights orthogonal, one block a gate; input weights Glorot; biases zero.
+// state_of(output), a state that puts this out and remembers nothing else; and both_ways, which runs two of them over
+// the same words in opposite directions. A step may be given the gates' bias [batch, gates]: what the part of the input
+// known beforehand has become, with the layer's own bias in it. Initialisation, unless told: recurrent weights
+// orthogonal, one block a gate; input weights Glorot; biases zero.
 
 namespace heed {
 
@@ -41,6 +42,10 @@ class LstmLayer {
   }
   static const Var& output(const LstmState& state) { return state.hidden; }
   static LstmState state_of(const Var& output) { return {output, {}}; }
+  static LstmBothResult both_ways(const Var& x, const LstmLayer& ahead, const LstmLayer& back,
+                                  const Both<LstmState>& initial, const SequenceOptions& options) {
+    return lstm_both_ways(x, {ahead.weights_, back.weights_}, initial, options);
+  }
   Index output_size() const { return weights_.recurrent.size(0); }
   const LstmWeights& weights() const { return weights_; }
 
@@ -71,6 +76,10 @@ class GruLayer {
   }
   static const Var& output(const Var& state) { return state; }
   static Var state_of(const Var& output) { return output; }
+  static GruBothResult both_ways(const Var& x, const GruLayer& ahead, const GruLayer& back, const Both<Var>& initial,
+                                 const SequenceOptions& options) {
+    return gru_both_ways(x, {ahead.weights_, back.weights_}, initial, ahead.form_, options);
+  }
   Index output_size() const { return weights_.recurrent.size(0); }
   const GruWeights& weights() const { return weights_; }
   const GruForm& form() const { return form_; }
@@ -101,9 +110,8 @@ class Bidirectional {
   Bidirectional(const Scope& scope, Index in, Index hidden, const Options& options = {})
       : forward_(scope / "forward", in, hidden, options), backward_(scope / "backward", in, hidden, options) {}
   Result operator()(const Var& x, const State& initial = {}, const SequenceOptions& options = {}) const {
-    const auto ahead = forward_(x, initial.forward, options);
-    const auto back = backward_(x, initial.backward, {options.lengths, !options.reverse});
-    return {joined(ahead.outputs, back.outputs), {ahead.last, back.last}};
+    auto [outputs, last] = Layer::both_ways(x, forward_, backward_, {initial.forward, initial.backward}, options);
+    return {std::move(outputs), {std::move(last.ahead), std::move(last.back)}};
   }
   Index output_size() const { return forward_.output_size() + backward_.output_size(); }
   const Layer& forward() const { return forward_; }

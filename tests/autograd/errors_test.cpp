@@ -350,6 +350,18 @@ const std::vector<WrongCall>& wrong_calls() {
          gru_step(cube, {}, {matrix, matrix, {}, {}});
        },
        "[gru_step] x must be [batch, in], not [2, 3, 4]"},
+      {"lstm_both_ways",
+       [] {
+         const LstmWeights right{zeros(Shape{4, 8}), zeros(Shape{2, 8}), {}};
+         lstm_both_ways(cube, {right, {zeros(Shape{3, 8}), zeros(Shape{2, 8}), {}}});
+       },
+       "[lstm_both_ways] input weights must be [4, 8], not [3, 8]"},
+      {"gru_both_ways",
+       [] {
+         const GruWeights right{zeros(Shape{4, 6}), zeros(Shape{2, 6}), {}, {}};
+         gru_both_ways(cube, {right, right}, {{}, zeros(Shape{2, 3})});
+       },
+       "[gru_both_ways] the state must be [2, 2], not [2, 3]"},
   };
   return calls;
 }
@@ -373,7 +385,9 @@ TEST(Errors, EveryRegisteredOpHasAWrongCall) {
                                  "sum_all",
                                  "further_result",
                                  "lstm_all_results",
-                                 "gru_all_results"};
+                                 "gru_all_results",
+                                 "lstm_both_ways_all_results",
+                                 "gru_both_ways_all_results"};
   for (const WrongCall& wrong : wrong_calls()) tried.insert(wrong.op);
   for (const OpCase& op : op_cases()) EXPECT_TRUE(tried.count(op.op)) << op.op << " has no wrong call in this file";
 }

@@ -92,6 +92,45 @@ TEST(Gemm, FewRowsAreTheSameAloneAndTogether) {
   }
 }
 
+// Tiles of equal and of unequal width, whole and cut, B either way round; of an untransposed B the very sums of gemm.
+TEST(Gemm, PackedMatchesItsTwinOnEveryTarget) {
+  on_every_target([] {
+    for (const Index m : {1, 5, 6, 16, 32})
+      for (const Index n : {1, 15, 65, 100, 400})
+        for (const Index k : {1, 100, 259})
+          for (const bool flip : {false, true})
+            for (const Place place : kPlaces) {
+              SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << (flip ? " Bt" : " B"));
+              const Real beta = m % 2 == 0 ? 1 : 0;
+              const Stored a(m, k, false, 3, 1, place), b(k, n, flip, 2, 2, place);
+              const Stored got(m, n, false, 1, 3, place), want(m, n, false, 1, 3, place),
+                  plain(m, n, false, 1, 3, place);
+              const Buffer packed(packed_size(n, k), place);
+              pack(n, k, b.matrix(), packed.data());
+              ASSERT_TRUE(takes_packed(m));
+              gemm_packed(m, n, k, a.data.data(), a.stride, packed.data(), beta, got.data.data(), got.stride);
+              ref::gemm(m, n, k, 1, a.matrix(), b.matrix(), beta, want.data.data(), want.stride);
+              expect_close(got.data.values(), want.data.values(), static_cast<double>(k + 2),
+                           [depth = static_cast<double>(k)](Index) { return depth + 4; });
+              if (flip) continue;
+              gemm(m, n, k, 1, a.matrix(), b.matrix(), beta, plain.data.data(), plain.stride);
+              expect_same(got.data.values(), plain.data.values());
+            }
+  });
+}
+
+TEST(Gemm, PackedIsTheSameOnAnyThreadCount) {
+  constexpr Index m = 24, n = 1100, k = 300;
+  const std::vector<Real> a = normal_values(m * k, 4), b = normal_values(k * n, 5);
+  std::vector<Real> packed(static_cast<std::size_t>(packed_size(n, k)));
+  pack(n, k, {b.data(), n}, packed.data());
+  expect_same_on_any_thread_count([&] {
+    std::vector<Real> c(m * n);
+    gemm_packed(m, n, k, a.data(), k, packed.data(), 0, c.data(), n);
+    return c;
+  });
+}
+
 TEST(Gemm, EmptyExtents) {
   Real c[4] = {1, 2, 3, 4};
   const Real a[2] = {1, 1};

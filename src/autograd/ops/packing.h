@@ -45,30 +45,43 @@ class Packing {
   // Nothing ends early: every step has the whole batch.
   bool even() const { return words() == batch_ * steps(); }
 
-  // [batch, time, width] → [words, width].
-  void pack(const Tensor& x, Tensor& packed) const {
+  // [batch, time, width] → [words, width], or the rows [begin, end) of that.
+  void pack(const Tensor& x, Tensor& packed) const { pack(x, 0, words(), packed); }
+  void pack(const Tensor& x, Index begin, Index end, Tensor& packed) const {
     const Index width = packed.size(-1);
-    over_rows(words(), width, [&](Index row) { copy(x, words_[to(row)], packed, row, width); });
+    over_rows(end - begin, width, [&](Index row) { copy(x, words_[to(begin + row)], packed, row, width); });
   }
-  // And back, with zeros in the padding.
-  void unpack(const Tensor& packed, Tensor& x) const {
-    const Index width = packed.size(-1);
-    if (words() < batch_ * time_) std::fill(x.values().begin(), x.values().end(), Real{0});
-    over_rows(words(), width, [&](Index row) { copy(packed, row, x, words_[to(row)], width); });
+  // And back, into columns of x from `column` on, with zeros in the padding; `add`: to what is there.
+  void unpack(const Tensor& packed, Tensor& x, Index column = 0, bool add = false) const {
+    const Index width = packed.size(-1), stride = x.size(-1);
+    Real* const to_data = x.data() + column;
+    over_rows(words(), width, [&](Index row) {
+      const Real* const from = packed.data() + row * width;
+      Real* const word = to_data + words_[to(row)] * stride;
+      if (add)
+        kernels::accumulate(width, from, word);
+      else
+        std::copy_n(from, width, word);
+    });
+    if (add || words() == batch_ * time_) return;
+    for (Index i = 0; i < batch_; ++i)
+      for (Index t = length_[to(i)]; t < time_; ++t)
+        std::fill_n(to_data + (order_[to(i)] * time_ + t) * stride, width, Real{0});
   }
-  // Row i of `sum` += the word of x that sentence i reads at this step.
-  void add_step(const Tensor& x, Index step, Tensor& sum) const {
-    const Index width = sum.size(-1), start = first(step);
+  // Row i of `sum` += the word that sentence i reads at this step, of columns of x from `column` on.
+  void add_step(const Tensor& x, Index column, Index step, Tensor& sum) const {
+    const Index width = sum.size(-1), stride = x.size(-1), start = first(step);
     over_rows(running(step), width, [&](Index row) {
-      kernels::accumulate(width, x.data() + words_[to(start + row)] * width, sum.data() + row * width);
+      kernels::accumulate(width, x.data() + words_[to(start + row)] * stride + column, sum.data() + row * width);
     });
   }
 
-  // Every word's row of `packed` += its sentence's row of x [batch, width].
-  void add_to_words(const Tensor& x, Tensor& packed) const {
+  // Every word's row of `packed` from `begin` to `end` += its sentence's row of x [batch, width].
+  void add_to_words(const Tensor& x, Index begin, Index end, Tensor& packed) const {
     const Index width = packed.size(-1);
-    over_rows(words(), width, [&](Index row) {
-      kernels::accumulate(width, x.data() + words_[to(row)] / time_ * width, packed.data() + row * width);
+    over_rows(end - begin, width, [&](Index row) {
+      kernels::accumulate(width, x.data() + words_[to(begin + row)] / time_ * width,
+                          packed.data() + (begin + row) * width);
     });
   }
   // And back: the sum of each sentence's rows, [batch, width].

@@ -1,107 +1,15 @@
 #include "heed/autograd/ops/recurrent.h"
 
 #include <memory>
+#include <optional>
 
-#include "heed/autograd/ops/matrix.h"
-#include "heed/autograd/ops/packing.h"
-#include "heed/kernels/gemm.h"
+#include "heed/autograd/ops/recurrent_sequence.h"
 #include "heed/kernels/reduce.h"
 
 namespace heed {
 namespace {
 
-// The weights of a product [in, out], as numbers or in eight bits.
-struct Weight {
-  Tensor matrix;
-  const Int8Weight* int8;
-
-  explicit Weight(const Var& var) : int8(int8_factor(var)) {
-    if (!int8) matrix = var.value().contiguous();
-  }
-  // y = x W, or y = y + x W, of the outputs [begin, end).
-  void multiply(Index rows, const Real* x, Index in, Index begin, Index end, bool add, Real* y, Index width) const {
-    if (int8) return int8->multiply(rows, x, in, begin, end, add, y, width);
-    kernels::gemm(rows, end - begin, in, 1, {x, in}, {matrix.data() + begin, width}, add ? 1 : 0, y, width);
-  }
-};
-
-// What both cells share: sizes, the packed batch, and the products that span all steps.
-struct Sequence {
-  Packing packing;
-  Index in, hidden, gate_width;
-  bool stepwise;            // a single step: x is [batch, in]
-  Tensor x;                 // [batch, time, in]
-  Weight input, recurrent;  // W, U
-
-  Sequence(const char* op, const Var& given, const Var& w, const Var& u, Index gates, const SequenceOptions* options)
-      : packing(check(op, given, w, u, gates, options)),
-        in(given.size(-1)),
-        hidden(u.size(0)),
-        gate_width(gates * hidden),
-        stepwise(options == nullptr),
-        x(given.value().contiguous()),
-        input(w),
-        recurrent(u) {}
-
-  Shape output_shape() const {
-    return stepwise ? Shape{packing.batch(), hidden} : Shape{packing.batch(), x.size(1), hidden};
-  }
-  Tensor packed_x() const {
-    if (stepwise) return x;
-    Tensor packed(Shape{packing.words(), in});
-    packing.pack(x, packed);
-    return packed;
-  }
-  Tensor unpacked(const Tensor& packed, const Shape& shape) const {
-    Tensor result(shape);
-    packing.unpack(packed, result);
-    return result;
-  }
-  // x W, of all steps in one product, and the bias if there is one per sentence: [words, gates].
-  Tensor input_products(const Tensor& bias) const {
-    Tensor gates(Shape{packing.words(), gate_width});
-    const Tensor packed = packed_x();
-    input.multiply(packing.words(), packed.data(), in, 0, gate_width, false, gates.data(), gate_width);
-    if (bias && bias.rank() == 2) packing.add_to_words(bias, gates);
-    return gates;
-  }
-  // A tensor for the states of all steps, with the initial ones filled in.
-  Tensor states(const Tensor& initial) const {
-    Tensor all(Shape{packing.batch() + packing.words(), hidden});
-    packing.sort(initial, all);
-    return all;
-  }
-  Tensor outputs(const Tensor& states) const {
-    return unpacked(states.slice(0, packing.batch(), states.size(0)), output_shape());
-  }
-  // The gradient that sentences bring from after their last step, in packing order.
-  Tensor from_last(const Tensor& gradient) const {
-    Tensor sorted(Shape{packing.batch(), hidden});
-    packing.sort(gradient, sorted);
-    return sorted;
-  }
-
- private:
-  static Packing check(const char* op, const Var& x, const Var& w, const Var& u, Index gates,
-                       const SequenceOptions* options) {
-    require(x.rank() == (options ? 3 : 2), "[{}] x must be {}, not {}", op,
-            options ? "[batch, time, in]" : "[batch, in]", x.shape());
-    require(x.size() > 0, "[{}] the batch is empty: x has shape {}", op, x.shape());
-    require(u.rank() == 2 && u.size(0) > 0 && u.size(1) == gates * u.size(0),
-            "[{}] recurrent weights must be [hidden, {}·hidden], not {}", op, gates, u.shape());
-    require(w.shape() == Shape({x.size(-1), u.size(1)}), "[{}] input weights must be [{}, {}], not {}", op, x.size(-1),
-            u.size(1), w.shape());
-    const Index batch = x.size(0), time = options ? x.size(1) : 1;
-    if (!options) return Packing(batch, time, {}, false);
-    if (const Ids& lengths = options->lengths) {
-      require(lengths.shape() == Shape{batch}, "[{}] lengths must be [{}], not {}", op, batch, lengths.shape());
-      for (Index i = 0; i < batch; ++i)
-        require(lengths.at({i}) >= 0 && lengths.at({i}) <= time, "[{}] length {} of sentence {} is outside 0..{}", op,
-                lengths.at({i}), i, time);
-    }
-    return Packing(batch, time, options->lengths, options->reverse);
-  }
-};
+using namespace recurrent;
 
 void require_shape(const char* op, const char* what, const Var& var, const Shape& shape) {
   require(!var || var.shape() == shape, "[{}] {} must be {}, not {}", op, what, shape, var.shape());
@@ -146,25 +54,6 @@ Tensor column_sums(const Tensor& d) {
   return sums;
 }
 
-// U seen from behind, for d · Uᵀ at each step. A product with an untransposed matrix is up to 2.5 times as fast at a
-// step's few rows (measured with oneDNN), so a transposed copy pays from the third step on.
-class TransposedWeight {
- public:
-  TransposedWeight(const Tensor& u, Index steps) : u_(u), copied_(steps > 2) {
-    if (!copied_) return;
-    u_ = Tensor(Shape{u.size(1), u.size(0)});
-    kernels::transpose(u.size(0), u.size(1), u.data(), u_.data());
-  }
-  // Uᵀ from its row `begin` on, that is from U's column.
-  kernels::Matrix from(Index begin) const {
-    return {u_.data() + (copied_ ? begin * u_.size(1) : begin), u_.size(1), !copied_};
-  }
-
- private:
-  Tensor u_;
-  bool copied_;
-};
-
 // An op with several results records its main one; each other result is a node behind it, which runs first, leaves
 // its gradient in a place shared with the op's closure, and returns an empty set of rows: nothing to add, but the op
 // has to run.
@@ -189,35 +78,64 @@ class Lstm {
     require_bias(op, weights.bias, sequence_.packing.batch(), sequence_.gate_width);
     require_shape(op, "the state", initial.hidden, state);
     require_shape(op, "the cell", initial.cell, state);
-    forward(value_of(weights.bias), value_of(initial.hidden), value_of(initial.cell));
+    bias_ = value_of(weights.bias);
+    states_ = sequence_.states(value_of(initial.hidden)), cells_ = sequence_.states(value_of(initial.cell));
+    gates_ = Tensor(Shape{sequence_.packing.words(), sequence_.gate_width});
   }
 
+  const Sequence& sequence() const { return sequence_; }
+
+  // Forward in three parts; the steps alone may run on another thread.
+  void begin_forward() {
+    inputs_.emplace(sequence_, bias_);
+    product_.emplace(sequence_.packing, sequence_.recurrent, 0, sequence_.gate_width);
+  }
+  void forward_steps() {
+    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
+    for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
+      Real* gates = gates_.data() + packing.first(step) * width;
+      const Index rows = packing.running(step), before = packing.before(step) * hidden,
+                  after = packing.after(step) * hidden;
+      if (step > 0 || has_initial_) (*product_)(rows, states_.data() + before, hidden, true, gates, width);
+      kernels::lstm_forward(rows, hidden, shared_bias(bias_), cells_.data() + before, gates, states_.data() + after,
+                            cells_.data() + after);
+    }
+  }
+  void end_forward() { inputs_.reset(), product_.reset(), bias_ = {}; }
+
   // The results, and their gradients' places.
-  Tensor outputs() const { return sequence_.outputs(states_); }
+  void write_outputs(Tensor& y, Index column) const { sequence_.write_outputs(states_, y, column); }
   Tensor last_state() const { return sequence_.packing.last_states(states_); }
   Tensor last_cell() const { return sequence_.packing.last_states(cells_); }
   Place dlast_state = std::make_shared<Tensor>(), dlast_cell = std::make_shared<Tensor>();
 
-  std::vector<Gradient> backward(const Tensor& dy, Wanted wanted) {
+  // Backward likewise. dy has this cell's columns from `column` on.
+  void begin_backward(const WantedOfCell&) {
+    dstate_ = sequence_.from_last(*dlast_state), dcell_ = sequence_.from_last(*dlast_cell);
+    product_.emplace(sequence_.packing, sequence_.recurrent, 0, sequence_.gate_width, true);
+  }
+  void backward_steps(const Tensor& dy, Index column, const WantedOfCell& wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    Tensor dstate = sequence_.from_last(*dlast_state), dcell = sequence_.from_last(*dlast_cell);
-    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       Real* gates = gates_.data() + packing.first(step) * width;
       const Index rows = packing.running(step);
-      packing.add_step(dy, step, dstate);
-      kernels::lstm_backward(rows, hidden, dstate.data(), cells_.data() + packing.before(step) * hidden, gates,
-                             dcell.data());
-      if (step > 0 || wanted(4))
-        kernels::gemm(rows, hidden, width, 1, {gates, width}, back.from(0), 0, dstate.data(), hidden);
+      packing.add_step(dy, column, step, dstate_);
+      kernels::lstm_backward(rows, hidden, dstate_.data(), cells_.data() + packing.before(step) * hidden, gates,
+                             dcell_.data());
+      if (step > 0 || wanted(4)) (*product_)(rows, gates, width, false, dstate_.data(), hidden);
     }
+  }
+  // Of W, U, the bias, the state and the cell; that of x is made, or added to what is there.
+  std::vector<Gradient> end_backward(const WantedOfCell& wanted, Tensor& dx) {
+    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
+    product_.reset();
     const Columns d{gates_, 0, width};
-    Tensor dx;
     Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
       through_weight(d, input.matrix, 0, false, packed);
-      dx = sequence_.unpacked(packed, x.shape());
+      sequence_.give_words(packed, dx);
     }
     if (wanted(1)) dw = sum_of(input.matrix, {weight_gradient(sequence_.packed_x(), 0, d, 0)}, stepwise);
     if (wanted(2)) {
@@ -226,52 +144,63 @@ class Lstm {
     }
     Tensor db;
     if (wanted(3)) db = bias_per_sentence_ ? packing.sum_by_sentence(gates_) : column_sums(gates_);
-    return grads(dx, dw, du, db, wanted(4) ? packing.unsort(dstate) : Tensor(),
-                 wanted(5) ? packing.unsort(dcell) : Tensor());
+    return grads(dw, du, db, wanted(4) ? packing.unsort(dstate_) : Tensor(),
+                 wanted(5) ? packing.unsort(dcell_) : Tensor());
   }
 
  private:
-  void forward(const Tensor& bias, const Tensor& state, const Tensor& cell) {
-    const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    states_ = sequence_.states(state), cells_ = sequence_.states(cell);
-    gates_ = sequence_.input_products(bias);
-    for (Index step = 0; step < packing.steps(); ++step) {
-      Real* gates = gates_.data() + packing.first(step) * width;
-      const Index rows = packing.running(step), before = packing.before(step) * hidden,
-                  after = packing.after(step) * hidden;
-      if (step > 0 || has_initial_)
-        recurrent.multiply(rows, states_.data() + before, hidden, 0, width, true, gates, width);
-      kernels::lstm_forward(rows, hidden, shared_bias(bias), cells_.data() + before, gates, states_.data() + after,
-                            cells_.data() + after);
-    }
-  }
-
   Sequence sequence_;
   bool has_initial_, bias_per_sentence_;
   Tensor gates_;           // [words, 4·hidden]: activated; backward turns them into their gradients in place
   Tensor states_, cells_;  // [batch + words, hidden]
+  Tensor bias_, dstate_, dcell_;
+  std::optional<InputProducts> inputs_;
+  std::optional<StepProduct> product_;
 };
 
 }  // namespace
 
 LstmResult lstm(const Var& x, const LstmWeights& weights, const LstmState& initial, const SequenceOptions& options) {
   Lstm run("lstm", x, weights, initial, &options);
-  Tensor y = run.outputs(), state = run.last_state(), cell = run.last_cell();
+  Tensor y = run_forward(run), state = run.last_state(), cell = run.last_cell();
   const Place dstate = run.dlast_state, dcell = run.dlast_cell;
   const Var outputs =
       record("lstm", y, {x, weights.input, weights.recurrent, weights.bias, initial.hidden, initial.cell},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {outputs, {further_result(outputs, state, dstate), further_result(outputs, cell, dcell)}};
 }
 
 LstmState lstm_step(const Var& x, const LstmState& before, const LstmWeights& weights) {
   Lstm run("lstm_step", x, weights, before, nullptr);
-  Tensor h = run.outputs(), cell = run.last_cell();
+  Tensor h = run_forward(run), cell = run.last_cell();
   const Place dcell = run.dlast_cell;
   const Var hidden =
       record("lstm_step", h, {x, weights.input, weights.recurrent, weights.bias, before.hidden, before.cell},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {hidden, further_result(hidden, cell, dcell)};
+}
+
+LstmBothResult lstm_both_ways(const Var& x, const Both<LstmWeights>& weights, const Both<LstmState>& initial,
+                              const SequenceOptions& options) {
+  const auto& [ahead, back] = weights;
+  const SequenceOptions opposite{options.lengths, !options.reverse};
+  Both<Lstm> run{Lstm("lstm_both_ways", x, ahead, initial.ahead, &options),
+                 Lstm("lstm_both_ways", x, back, initial.back, &opposite)};
+  Tensor y = run_forward(run);
+  const Both<LstmState> last{{run.ahead.last_state(), run.ahead.last_cell()},
+                             {run.back.last_state(), run.back.last_cell()}};
+  const Both<Place> dstate{run.ahead.dlast_state, run.back.dlast_state},
+      dcell{run.ahead.dlast_cell, run.back.dlast_cell};
+  const Var outputs = record(
+      "lstm_both_ways", y,
+      {x, ahead.input, ahead.recurrent, ahead.bias, initial.ahead.hidden, initial.ahead.cell, back.input,
+       back.recurrent, back.bias, initial.back.hidden, initial.back.cell},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted, 5); });
+  return {outputs,
+          {{further_result(outputs, last.ahead.hidden.value(), dstate.ahead),
+            further_result(outputs, last.ahead.cell.value(), dcell.ahead)},
+           {further_result(outputs, last.back.hidden.value(), dstate.back),
+            further_result(outputs, last.back.cell.value(), dcell.back)}}};
 }
 
 // GRU ---------------------------------------------------------------------------------------------------------------
@@ -293,33 +222,47 @@ class Gru {
             "[{}] the candidate has a bias of its own only where the reset comes "
             "after the product",
             op);
+    bias_ = value_of(weights.bias), candidate_bias_ = value_of(weights.candidate_bias);
     states_ = sequence_.states(value_of(initial));
-    const Tensor bias = value_of(weights.bias);
-    gates_ = sequence_.input_products(bias);
+    gates_ = Tensor(Shape{sequence_.packing.words(), sequence_.gate_width});
     inner_ = Tensor(Shape{sequence_.packing.words(), sequence_.hidden});
-    if (after()) {
-      forward_after(bias, value_of(weights.candidate_bias));
-    } else {
-      forward_before(bias);
-    }
   }
 
-  Tensor outputs() const { return sequence_.outputs(states_); }
+  const Sequence& sequence() const { return sequence_; }
+
+  // As an LSTM.
+  void begin_forward() {
+    inputs_.emplace(sequence_, bias_);
+    begin_products(false);
+    // A zero state needs no product.
+    if (after()) products_ = Tensor(Shape{sequence_.packing.batch(), sequence_.gate_width}, Real{0});
+  }
+  void forward_steps() { after() ? forward_after() : forward_before(); }
+  void end_forward() {
+    inputs_.reset(), all_.reset(), candidate_.reset();
+    bias_ = {}, candidate_bias_ = {}, products_ = {};
+  }
+
+  void write_outputs(Tensor& y, Index column) const { sequence_.write_outputs(states_, y, column); }
   Tensor last_state() const { return sequence_.packing.last_states(states_); }
   Place dlast_state = std::make_shared<Tensor>();
 
-  std::vector<Gradient> backward(const Tensor& dy, Wanted wanted) {
+  void begin_backward(const WantedOfCell&) {
+    dstate_ = sequence_.from_last(*dlast_state);
+    begin_products(true);
+    if (!after()) products_ = Tensor(Shape{sequence_.packing.batch(), sequence_.hidden});
+  }
+  void backward_steps(const Tensor& dy, Index column, const WantedOfCell& wanted) {
+    after() ? backward_after(dy, column, wanted(5)) : backward_before(dy, column, wanted(5));
+  }
+  // Of W, U, both biases and the state; that of x is made, or added to what is there.
+  std::vector<Gradient> end_backward(const WantedOfCell& wanted, Tensor& dx) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    Tensor dstate = sequence_.from_last(*dlast_state);
-    if (after()) {
-      backward_after(dy, wanted(5), dstate);
-    } else {
-      backward_before(dy, wanted(5), dstate);
-    }
+    all_.reset(), candidate_.reset(), products_ = {};
     // The candidate's gradient on the input's side and on the state's side differ by r if the reset comes after.
     const Columns gates{gates_, 0, 2 * hidden}, all{gates_, 0, width};
     const Columns candidate = after() ? Columns{inner_, 0, hidden} : Columns{gates_, 2 * hidden, hidden};
-    Tensor dx, db, dcandidate_bias;
+    Tensor db, dcandidate_bias;
     Gradient dw, du;
     if (wanted(0)) {
       Tensor packed(Shape{packing.words(), in});
@@ -329,7 +272,7 @@ class Gru {
       } else {
         through_weight(all, input.matrix, 0, false, packed);
       }
-      dx = sequence_.unpacked(packed, x.shape());
+      sequence_.give_words(packed, dx);
     }
     if (wanted(1)) {
       const Tensor packed = sequence_.packed_x();
@@ -358,72 +301,71 @@ class Gru {
       }
       if (!bias_per_sentence_) db = db.reshape(Shape{width});
     }
-    return grads(dx, dw, du, db, dcandidate_bias, wanted(5) ? packing.unsort(dstate) : Tensor());
+    return grads(dw, du, db, dcandidate_bias, wanted(5) ? packing.unsort(dstate_) : Tensor());
   }
 
  private:
   bool after() const { return form_.reset == GruReset::after_product; }
 
-  void forward_after(const Tensor& bias, const Tensor& candidate_bias) {
+  void begin_products(bool back) {
+    const Index hidden = sequence_.hidden, gates = after() ? sequence_.gate_width : 2 * hidden;
+    all_.emplace(sequence_.packing, sequence_.recurrent, 0, gates, back);
+    if (!after()) candidate_.emplace(sequence_.packing, sequence_.recurrent, gates, sequence_.gate_width, back);
+  }
+
+  void forward_after() {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    // A zero state needs no product.
-    Tensor products(Shape{packing.batch(), width}, Real{0});
     for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
       const Index rows = packing.running(step), first = packing.first(step);
       const Real* before = states_.data() + packing.before(step) * hidden;
-      if (step > 0 || has_initial_) recurrent.multiply(rows, before, hidden, 0, width, false, products.data(), width);
+      if (step > 0 || has_initial_) (*all_)(rows, before, hidden, false, products_.data(), width);
       kernels::gru_after_forward({rows, hidden, form_.update},
-                                 {shared_bias(bias), candidate_bias ? candidate_bias.data() : nullptr}, products.data(),
-                                 before, gates_.data() + first * width, inner_.data() + first * hidden,
-                                 states_.data() + packing.after(step) * hidden);
+                                 {shared_bias(bias_), candidate_bias_ ? candidate_bias_.data() : nullptr},
+                                 products_.data(), before, gates_.data() + first * width,
+                                 inner_.data() + first * hidden, states_.data() + packing.after(step) * hidden);
     }
   }
 
-  void backward_after(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
+  void backward_after(const Tensor& dy, Index column, bool initial_wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent.matrix, packing.steps());
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const Index rows = packing.running(step), first = packing.first(step);
-      packing.add_step(dy, step, dstate);
+      packing.add_step(dy, column, step, dstate_);
       kernels::gru_after_backward({rows, hidden, form_.update}, states_.data() + packing.before(step) * hidden,
-                                  gates_.data() + first * width, inner_.data() + first * hidden, dstate.data());
-      if (step > 0 || initial_wanted)
-        kernels::gemm(rows, hidden, width, 1, {gates_.data() + first * width, width}, back.from(0), 1, dstate.data(),
-                      hidden);
+                                  gates_.data() + first * width, inner_.data() + first * hidden, dstate_.data());
+      if (step > 0 || initial_wanted) (*all_)(rows, gates_.data() + first * width, width, true, dstate_.data(), hidden);
     }
   }
 
-  void forward_before(const Tensor& bias) {
+  void forward_before() {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const Real* b = shared_bias(bias);
+    const Real* b = shared_bias(bias_);
     for (Index step = 0; step < packing.steps(); ++step) {
+      inputs_->provide(sequence_, step, gates_);
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};
       const Real* before = states_.data() + packing.before(step) * hidden;
       Real* gates = gates_.data() + packing.first(step) * width;
       Real* inner = inner_.data() + packing.first(step) * hidden;
       const bool moving = step > 0 || has_initial_;
-      if (moving) recurrent.multiply(shape.rows, before, hidden, 0, 2 * hidden, true, gates, width);
+      if (moving) (*all_)(shape.rows, before, hidden, true, gates, width);
       kernels::gru_before_gates(shape, b, before, gates, inner);
-      if (moving) recurrent.multiply(shape.rows, inner, hidden, 2 * hidden, width, true, gates + 2 * hidden, width);
+      if (moving) (*candidate_)(shape.rows, inner, hidden, true, gates + 2 * hidden, width);
       kernels::gru_before_state(shape, b, before, gates, states_.data() + packing.after(step) * hidden);
     }
   }
 
-  void backward_before(const Tensor& dy, bool initial_wanted, Tensor& dstate) {
+  void backward_before(const Tensor& dy, Index column, bool initial_wanted) {
     const auto& [packing, in, hidden, width, stepwise, x, input, recurrent] = sequence_;
-    const TransposedWeight back(recurrent.matrix, packing.steps());
-    Tensor dinner(Shape{packing.batch(), hidden});
     for (Index step = packing.steps() - 1; step >= 0; --step) {
       const kernels::GruShape shape{packing.running(step), hidden, form_.update};
       const Real* before = states_.data() + packing.before(step) * hidden;
       Real* gates = gates_.data() + packing.first(step) * width;
-      packing.add_step(dy, step, dstate);
-      kernels::gru_before_backward_state(shape, before, gates, dstate.data());
-      kernels::gemm(shape.rows, hidden, hidden, 1, {gates + 2 * hidden, width}, back.from(2 * hidden), 0, dinner.data(),
-                    hidden);
-      kernels::gru_before_backward_gates(shape, before, dinner.data(), gates, dstate.data());
-      if (step > 0 || initial_wanted)
-        kernels::gemm(shape.rows, hidden, 2 * hidden, 1, {gates, width}, back.from(0), 1, dstate.data(), hidden);
+      packing.add_step(dy, column, step, dstate_);
+      kernels::gru_before_backward_state(shape, before, gates, dstate_.data());
+      (*candidate_)(shape.rows, gates + 2 * hidden, width, false, products_.data(), hidden);
+      kernels::gru_before_backward_gates(shape, before, products_.data(), gates, dstate_.data());
+      if (step > 0 || initial_wanted) (*all_)(shape.rows, gates, width, true, dstate_.data(), hidden);
     }
   }
 
@@ -433,6 +375,10 @@ class Gru {
   Tensor gates_;   // [words, 3·hidden]: activated; backward turns them into their gradients in place
   Tensor inner_;   // [words, hidden]: h' U_n + b_n (reset after; becomes a gradient too) or r ∘ h' (reset before)
   Tensor states_;  // [batch + words, hidden]
+  Tensor bias_, candidate_bias_, dstate_;
+  Tensor products_;  // of one step: h' U (forward, reset after) or the gradient of r ∘ h' (backward, reset before)
+  std::optional<InputProducts> inputs_;
+  std::optional<StepProduct> all_, candidate_;  // U, or its r and z where the candidate's part comes after them
 };
 
 }  // namespace
@@ -440,19 +386,38 @@ class Gru {
 GruResult gru(const Var& x, const GruWeights& weights, const Var& initial, const GruForm& form,
               const SequenceOptions& options) {
   Gru run("gru", x, weights, initial, form, &options);
-  Tensor y = run.outputs(), state = run.last_state();
+  Tensor y = run_forward(run), state = run.last_state();
   const Place dstate = run.dlast_state;
   const Var outputs =
       record("gru", y, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, initial},
-             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+             [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
   return {outputs, further_result(outputs, state, dstate)};
 }
 
 Var gru_step(const Var& x, const Var& before, const GruWeights& weights, const GruForm& form) {
   Gru run("gru_step", x, weights, before, form, nullptr);
-  Tensor h = run.outputs();
-  return record("gru_step", h, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, before},
-                [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run.backward(dy, wanted); });
+  Tensor h = run_forward(run);
+  return record(
+      "gru_step", h, {x, weights.input, weights.recurrent, weights.bias, weights.candidate_bias, before},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted); });
+}
+
+GruBothResult gru_both_ways(const Var& x, const Both<GruWeights>& weights, const Both<Var>& initial,
+                            const GruForm& form, const SequenceOptions& options) {
+  const auto& [ahead, back] = weights;
+  const SequenceOptions opposite{options.lengths, !options.reverse};
+  Both<Gru> run{Gru("gru_both_ways", x, ahead, initial.ahead, form, &options),
+                Gru("gru_both_ways", x, back, initial.back, form, &opposite)};
+  Tensor y = run_forward(run);
+  const Both<Tensor> last{run.ahead.last_state(), run.back.last_state()};
+  const Both<Place> dstate{run.ahead.dlast_state, run.back.dlast_state};
+  const Var outputs = record(
+      "gru_both_ways", y,
+      {x, ahead.input, ahead.recurrent, ahead.bias, ahead.candidate_bias, initial.ahead, back.input, back.recurrent,
+       back.bias, back.candidate_bias, initial.back},
+      [run = std::move(run)](const Tensor& dy, Wanted wanted) mutable { return run_backward(run, dy, wanted, 5); });
+  return {outputs,
+          {further_result(outputs, last.ahead, dstate.ahead), further_result(outputs, last.back, dstate.back)}};
 }
 
 }  // namespace heed

@@ -37,6 +37,19 @@ LstmResult lstm(const Var& x, const LstmWeights& weights, const LstmState& initi
                 const SequenceOptions& options = {});
 LstmState lstm_step(const Var& x, const LstmState& before, const LstmWeights& weights);
 
+// Two cells read the same words in opposite directions (Schuster & Paliwal 1997), on two threads where there are. The
+// first reads as the options say. Outputs are joined: [batch, time, hidden of both].
+template <class T>
+struct Both {
+  T ahead, back;
+};
+struct LstmBothResult {
+  Var outputs;
+  Both<LstmState> last;
+};
+LstmBothResult lstm_both_ways(const Var& x, const Both<LstmWeights>& weights, const Both<LstmState>& initial = {},
+                              const SequenceOptions& options = {});
+
 // Cho et al. 2014, in the published variants. Gates stand in the order r, z, n.
 //   r, z = σ(x W + h' U + b)
 //   n = tanh(x W + (r ∘ h') U + b)          reset before the product: Cho, Bahdanau
@@ -62,5 +75,11 @@ struct GruResult {
 GruResult gru(const Var& x, const GruWeights& weights, const Var& initial = {}, const GruForm& form = {},
               const SequenceOptions& options = {});
 Var gru_step(const Var& x, const Var& before, const GruWeights& weights, const GruForm& form = {});
+struct GruBothResult {
+  Var outputs;
+  Both<Var> last;
+};
+GruBothResult gru_both_ways(const Var& x, const Both<GruWeights>& weights, const Both<Var>& initial = {},
+                            const GruForm& form = {}, const SequenceOptions& options = {});
 
 }  // namespace heed

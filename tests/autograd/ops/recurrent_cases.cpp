@@ -1,6 +1,7 @@
 #include "heed/autograd/ops/recurrent.h"
 
 #include "heed/autograd/ops/elementwise.h"
+#include "heed/autograd/ops/reduce.h"
 #include "support/op_cases.h"
 
 namespace heed::test {
@@ -42,6 +43,25 @@ GruResult run_gru(std::span<const Var> list, const Attributes& a) {
   return gru(x, weights, in.take(flag(a, "initial")), form_from(a), options_from(a));
 }
 
+LstmBothResult run_lstm_both_ways(std::span<const Var> list, const Attributes& a) {
+  Inputs in{list};
+  const Var x = in.take();
+  const bool initial = flag(a, "initial");
+  const LstmWeights ahead = lstm_weights(in, a);
+  const LstmState ahead_state{in.take(initial), in.take(initial)};
+  const LstmWeights back = lstm_weights(in, a);
+  return lstm_both_ways(x, {ahead, back}, {ahead_state, {in.take(initial), in.take(initial)}}, options_from(a));
+}
+GruBothResult run_gru_both_ways(std::span<const Var> list, const Attributes& a) {
+  Inputs in{list};
+  const Var x = in.take();
+  const bool initial = flag(a, "initial");
+  const GruWeights ahead = gru_weights(in, a);
+  const Var ahead_state = in.take(initial);
+  const GruWeights back = gru_weights(in, a);
+  return gru_both_ways(x, {ahead, back}, {ahead_state, in.take(initial)}, form_from(a), options_from(a));
+}
+
 constexpr Index kBatch = 3, kTime = 3, kIn = 2, kHidden = 3;
 
 OpExample example(Index gates, const Attributes& a, bool step = false) {
@@ -69,6 +89,14 @@ std::vector<OpExample> sequences(Index gates, const std::vector<Attributes>& for
           list.push_back(example(gates, a));
         }
   return list;
+}
+// The same with a second cell, whose inputs follow the first one's.
+std::vector<OpExample> both_ways(std::vector<OpExample> examples) {
+  for (OpExample& each : examples) {
+    const std::vector<Shape> ahead(each.shapes.begin() + 1, each.shapes.end());
+    each.shapes.insert(each.shapes.end(), ahead.begin(), ahead.end());
+  }
+  return examples;
 }
 std::vector<OpExample> steps(Index gates, const std::vector<Attributes>& forms) {
   std::vector<OpExample> list;
@@ -115,6 +143,20 @@ const RegisterOps ops{
      [](std::span<const Var> in, const Attributes& a) {
        const GruResult result = run_gru(in, a);
        return tanh(result.outputs) * result.last;
+     }},
+    {"lstm_both_ways", both_ways(sequences(4, kLstm)),
+     [](std::span<const Var> in, const Attributes& a) { return run_lstm_both_ways(in, a).outputs; }},
+    {"gru_both_ways", both_ways(sequences(3, kForms)),
+     [](std::span<const Var> in, const Attributes& a) { return run_gru_both_ways(in, a).outputs; }},
+    {"lstm_both_ways_all_results", both_ways(sequences(4, kLstm)),
+     [](std::span<const Var> in, const Attributes& a) {
+       const auto [outputs, last] = run_lstm_both_ways(in, a);
+       return sum(tanh(outputs)) * (last.ahead.hidden + square(last.ahead.cell)) * (last.back.cell - last.back.hidden);
+     }},
+    {"gru_both_ways_all_results", both_ways(sequences(3, kForms)),
+     [](std::span<const Var> in, const Attributes& a) {
+       const auto [outputs, last] = run_gru_both_ways(in, a);
+       return sum(tanh(outputs)) * last.ahead * square(last.back);
      }},
     {"lstm_step", steps(4, kLstm),
      [](std::span<const Var> list, const Attributes& a) {

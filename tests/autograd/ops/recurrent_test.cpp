@@ -10,6 +10,7 @@
 
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/reduce.h"
+#include "heed/autograd/ops/shape.h"
 #include "heed/base/random.h"
 #include "heed/base/threads.h"
 
@@ -119,6 +120,43 @@ TEST(Recurrent, PaddingTakesNoPart) {
       });
     }
   }
+}
+
+// Outputs, last states and gradients of two cells at once are those of one after the other, on one thread and on two.
+// Long enough that two threads are used, and that a product of the inputs has not all words.
+TEST(Recurrent, BothWaysAreTwoCellsOnAnyThreadCount) {
+  const Index batch = 20, time = 40, in = 9, hidden = 37;
+  std::vector<std::int32_t> lengths(static_cast<std::size_t>(batch));
+  for (Index b = 0; b < batch; ++b) lengths[static_cast<std::size_t>(b)] = static_cast<std::int32_t>(time - b % 7 * 3);
+  const SequenceOptions options{Ids(Shape{batch}, std::span<const std::int32_t>(lengths))};
+  const SequenceOptions opposite{options.lengths, true};
+  const Var x = Var::leaf(random_tensor({batch, time, in}, 9, 1)), h = Var::leaf(random_tensor({batch, hidden}, 10));
+  const auto leaves = [](const LstmWeights& w) {
+    return LstmWeights{Var::leaf(w.input.value()), Var::leaf(w.recurrent.value()), Var::leaf(w.bias.value())};
+  };
+  const LstmWeights ahead = leaves(lstm_weights(in, hidden)),
+                    back = leaves({random_tensor({in, 4 * hidden}, 21), random_tensor({hidden, 4 * hidden}, 22),
+                                   random_tensor({4 * hidden}, 23)});
+  const auto loss_of = [](const Var& a, const Var& b, const LstmState& last_a, const LstmState& last_b) {
+    return sum(square(a)) + sum(tanh(b)) + sum(last_a.hidden * last_b.cell);
+  };
+  const LstmResult one = lstm(x, ahead, {h, {}}, options), other = lstm(x, back, {}, opposite);
+  const Gradients want = backward(loss_of(one.outputs, other.outputs, one.last, other.last));
+  const int before = thread_count();
+  for (const int threads : {1, 2}) {
+    set_thread_count(threads);
+    const LstmBothResult both = lstm_both_ways(x, {ahead, back}, {{h, {}}, {}}, options);
+    expect_near(both.outputs.value().slice(2, 0, hidden), one.outputs.value(), 0);
+    expect_near(both.outputs.value().slice(2, hidden, 2 * hidden), other.outputs.value(), 0);
+    expect_near(both.last.ahead.cell.value(), one.last.cell.value(), 0);
+    expect_near(both.last.back.hidden.value(), other.last.hidden.value(), 0);
+    const Gradients got =
+        backward(loss_of(slice(both.outputs, -1, 0, hidden), slice(both.outputs, -1, hidden, 2 * hidden),
+                         both.last.ahead, both.last.back));
+    for (const Var& leaf : {x, h, ahead.input, ahead.recurrent, ahead.bias, back.input, back.recurrent, back.bias})
+      expect_near(got.of(leaf), want.of(leaf), 1e-4 * std::sqrt(static_cast<double>(batch * time)));
+  }
+  set_thread_count(before);
 }
 
 // Reading the turned sentence in reverse is reading the sentence: turning twice changes nothing.
