@@ -53,6 +53,18 @@ Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room
   return Var(room->whole.slice(2, 0, size));
 }
 
+// The rows of x [stored, heads, n, width] that the batch's queries are: row i is query places[i] of shared[i].
+Var rows_asked(const Var& x, const Ids& shared, const std::vector<Index>& places) {
+  const Tensor from = x.value().contiguous();
+  const Index heads = from.size(1), n = from.size(2), width = from.size(3);
+  Tensor picked(Shape{shared.size(), heads, 1, width});
+  for (Index i = 0; i < shared.size(); ++i)
+    for (Index h = 0; h < heads; ++h)
+      std::copy_n(from.data() + ((shared.data()[i] * heads + h) * n + places[static_cast<std::size_t>(i)]) * width,
+                  width, picked.data() + (i * heads + h) * width);
+  return Var(picked);
+}
+
 void check_past(const Past& past, const Memory& memory) {
   const auto check = [](const char* what, const Var& carried, const Shape& shape) {
     require(!carried || carried.shape() == shape, "[attention] the past {} {} do not fit this memory: {}", what,
@@ -141,6 +153,13 @@ bool Attention::reads_by_reference() const {
   return parts_->normaliser->fused() && window && !window->rule.functors && parts_->score->plain_products();
 }
 
+bool Attention::asks_together() const {
+  const std::optional<FusedWindow> window = parts_->window->fused({});
+  const bool sees_all =
+      window && !window->rule.functors && window->band.before == Band::kAll && window->band.after == Band::kAll;
+  return sees_all && parts_->score->alone() && !carries().any();
+}
+
 Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths) const {
   Memory memory{with_heads(keys, "keys"), with_heads(values, "values"), {}, {}};
   require(memory.values.shape().leading(3) == memory.keys.shape().leading(3),
@@ -149,12 +168,13 @@ Memory Attention::memory(const Var& keys, const Var& values, const Ids& lengths)
   memory.lengths = checked_lengths("attention", lengths, memory.batch(), memory.size());
   memory.prepared = parts_->score->prepare(memory.keys, 0);
   memory.by_reference = reads_by_reference();
+  memory.shares = !memory.by_reference && asks_together();
   return memory;
 }
 
 Memory Attention::extended(const Memory& memory, const Var& keys, const Var& values) const {
   if (!memory.keys) return this->memory(keys, values);
-  if (memory.rows && recording()) return extended(memory.gathered(), keys, values);
+  if (memory.shared || (memory.rows && recording())) return extended(memory.gathered(), keys, values);
   const Var more_keys = with_heads(keys, "keys"), more_values = with_heads(values, "values");
   const Index m = memory.size(), more = more_keys.size(2);
   const auto continues = [&](const Var& x, const Var& behind) {
@@ -231,6 +251,37 @@ std::optional<Attended> Attention::fused(const Query& query, const Memory& memor
   return attended;
 }
 
+std::optional<Attended> Attention::together(const Query& query, const Memory& memory) const {
+  const Index batch = memory.batch(), heads = memory.heads(), stored = memory.keys.size(0);
+  if (!memory.shared || batch == 0 || query.count() != 1 || recording()) return std::nullopt;
+  if (query.composed || query.visible || query.training || memory.gates) return std::nullopt;
+  std::vector<Index> asking(static_cast<std::size_t>(stored), 0), places;
+  for (const std::int32_t row : memory.shared.values()) places.push_back(asking[static_cast<std::size_t>(row)]++);
+  const Index most = *std::max_element(asking.begin(), asking.end()), width = query.vectors.size(3);
+  const Tensor from = query.vectors.value().contiguous();
+  Tensor vectors(Shape{stored, heads, most, width}, Real{0});
+  Memory own = memory;
+  own.shared = {};
+  own.lengths = Ids(Shape{stored}, 0);  // nobody asks
+  for (Index i = 0; i < batch; ++i) {
+    const Index row = memory.shared.data()[i];
+    own.lengths.data()[row] = memory.lengths.data()[i];
+    for (Index h = 0; h < heads; ++h)
+      std::copy_n(from.data() + (i * heads + h) * width, width,
+                  vectors.data() + ((row * heads + h) * most + places[static_cast<std::size_t>(i)]) * width);
+  }
+  Query all = query;
+  all.vectors = Var(vectors);
+  const auto [normalised, weights] = parts_->compose(all, own);
+  if (normalised.log_probability) return std::nullopt;
+  Attended result;
+  const Var asked_weights = rows_asked(weights, memory.shared, places);
+  result.sampled.weights = asked_weights;
+  result.weights = asked_weights;
+  result.read = rows_asked(matmul(weights, own.values), memory.shared, places);
+  return result;
+}
+
 //   α = normalise(score(q, k) within the window) ∘ gain     read = α v
 Attended Attention::operator()(const Query& asked, const Memory& memory) const {
   Query query = asked;
@@ -252,7 +303,8 @@ Attended Attention::operator()(const Query& asked, const Memory& memory) const {
     if (query.past) check_past(*query.past, memory);
   }
   if (std::optional<Attended> result = fused(query, memory)) return *std::move(result);
-  if (memory.rows) return (*this)(asked, memory.gathered());
+  if (std::optional<Attended> result = together(query, memory)) return *std::move(result);
+  if (memory.rows || memory.shared) return (*this)(asked, memory.gathered());
 
   Attended result;
   const auto [normalised, weights] = parts_->compose(query, memory);

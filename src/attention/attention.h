@@ -56,6 +56,10 @@ class Attention {
   std::optional<Attended> fused(const Query& query, const Memory& memory) const;
   // Whether a fused step reads keys and values in whatever rows they stand.
   bool reads_by_reference() const;
+  // Whether rows of a batch that look at one memory may ask it together, as its queries.
+  bool asks_together() const;
+  // One query of each row, without a gradient; nothing if this way does not do for it.
+  std::optional<Attended> together(const Query& query, const Memory& memory) const;
 
   AttentionOptions options_;
   std::shared_ptr<const Parts> parts_;

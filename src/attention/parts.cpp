@@ -20,6 +20,23 @@ void select_rows(Var& x, std::shared_ptr<GrowingRoom>& room, const Ids& ids) {
   room = own;
 }
 
+// Rows of keys, values and prepared that nobody reads any more go once they are a quarter, as copying the others costs
+// more than they do.
+void drop_unread(Memory& memory) {
+  const Index stored = memory.keys.size(0);
+  std::vector<std::int32_t> place(static_cast<std::size_t>(stored), -1), read;
+  for (const std::int32_t row : memory.shared.values())
+    if (std::int32_t& known = place[static_cast<std::size_t>(row)]; known < 0)
+      known = static_cast<std::int32_t>(read.size()), read.push_back(row);
+  if (4 * static_cast<Index>(read.size()) > 3 * stored) return;
+  const Ids ids(Shape{static_cast<Index>(read.size())}, read);
+  const bool prepared = memory.keys_as_they_are(), values = memory.keys.value().data() == memory.values.value().data();
+  memory.keys = gather(memory.keys, 0, ids);
+  memory.values = values ? memory.keys : gather(memory.values, 0, ids);
+  memory.prepared = prepared ? memory.keys : gather(memory.prepared, 0, ids);
+  for (std::int32_t& row : memory.shared.values()) row = place[static_cast<std::size_t>(row)];
+}
+
 }  // namespace
 
 GrowingRoom::GrowingRoom(Index batch, Index heads, Index capacity, Index width)
@@ -38,7 +55,7 @@ void GrowingRoom::put(const Tensor& x, Index first, const Ids& chosen) {
 }
 
 void Memory::select(const Ids& chosen) {
-  if (rows && recording()) *this = gathered();
+  if ((rows || shared) && recording()) *this = gathered();
   const Ids ids = chosen.contiguous(), from = lengths.contiguous();
   for (const std::int32_t row : ids.values())
     require(row >= 0 && row < batch(), "[memory] there is no row {} of {}", row, batch());
@@ -56,6 +73,12 @@ void Memory::select(const Ids& chosen) {
     rows = places;
     return;
   }
+  if (shares && !recording()) {
+    Ids from_each(Shape{ids.size()});
+    for (Index i = 0; i < ids.size(); ++i) from_each.data()[i] = shared ? shared.data()[ids.data()[i]] : ids.data()[i];
+    shared = from_each;
+    return drop_unread(*this);
+  }
   const bool same = keys_as_they_are();
   select_rows(keys, rooms[0], ids);
   select_rows(values, rooms[1], ids);
@@ -66,8 +89,14 @@ void Memory::select(const Ids& chosen) {
 }
 
 Memory Memory::gathered() const {
-  if (!rows) return *this;
+  if (!rows && !shared) return *this;
   Memory own = *this;
+  if (shared) {
+    own.keys = gather(keys, 0, shared), own.values = gather(values, 0, shared);
+    own.prepared = keys_as_they_are() ? own.keys : gather(prepared, 0, shared);
+    own.shared = {};
+    return own;
+  }
   own.rows = {}, own.rooms = {};
   own.keys = Var(gathered_cache(keys.value(), rows));
   own.values = Var(gathered_cache(values.value(), rows));

@@ -59,8 +59,12 @@ struct Memory {
   // stand.
   bool by_reference = false;
   Ids rows = {};  // [batch, m]
+  // Likewise of an attention whose queries ask alone (Score::alone): row i is row shared[i] of keys, values and
+  // prepared, and rows that share one ask it together. Empty: row i.
+  bool shares = false;
+  Ids shared = {};  // [batch]
 
-  Index batch() const { return rows ? rows.size(0) : keys.size(0); }
+  Index batch() const { return rows ? rows.size(0) : shared ? shared.size() : keys.size(0); }
   Index heads() const { return keys.size(1); }
   Index size() const { return keys.size(2); }
   // Whether the score makes nothing of the keys: `prepared` is them.
@@ -124,6 +128,8 @@ class Score {
   }
   // Whether it is but products of queries and keys to the fused kernel, without a rule.
   virtual bool plain_products() const { return false; }
+  // Whether a query's scores come of its vector and the keys alone, wherever it stands and whoever asks beside it.
+  virtual bool alone() const { return false; }
   virtual Carries carries() const { return {}; }
   // Whether it reads the queries' vectors; otherwise only their number counts.
   virtual bool asks() const { return true; }

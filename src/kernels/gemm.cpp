@@ -25,6 +25,17 @@ namespace heed::kernels::HWY_NAMESPACE {
 // Rows of B at a time: the sums stay in registers, of which x86 has 32 from AVX-512 on and 16 before.
 constexpr Index kTile = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3 ? 2 : 4;
 
+constexpr Index kLine = 64 / sizeof(Real);  // numbers that come from memory together
+
+// Asks for what will be read, but not at once: the first cache is full of what is being used.
+HWY_INLINE void to_second_cache(const Real* at) {
+#if defined(__GNUC__)
+  __builtin_prefetch(at, 0, 2);
+#else
+  hwy::Prefetch(at);
+#endif
+}
+
 // The sum of the lanes of each of kTile vectors.
 HWY_INLINE void sum_each(const V* vectors, Real* sums) {
 #if HWY_TARGET == HWY_AVX3
@@ -96,12 +107,20 @@ void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const 
   }
 }
 
+// Rows that a later call reads, each of kVectors vectors.
+struct Later {
+  const Real* rows = nullptr;  // null: none
+  Index stride = 0;
+};
+
 // C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of the last vector the first `part`
 // columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead: as
-// above, and B has only these columns of the last vector; else all can be read.
+// above, and B has only these columns of the last vector. Without it B is in cache and all can be read, and memory is
+// free to bring the first k / kVectors of the later rows meanwhile.
 template <Index kRows, Index kVectors, bool kAhead>
 void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
-                     Real* c, Index ldc, Real* packed) {
+                     Real* c, Index ldc, Real* packed, Later later) {
+  constexpr Index kLine = 64 / sizeof(Real);
   constexpr Index kRowsAhead = 8;  // of B: the hardware does not look into another page for them
   const Index step = lanes();
   V sums[kRows * kVectors];
@@ -121,6 +140,11 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
         HWY_UNROLL(4)
         for (Index v = 0; v < kVectors; ++v) store(right[v], packed + (p * kVectors + v) * step);
       }
+    } else {
+      if (later.rows) to_second_cache(later.rows + p / kVectors * later.stride + p % kVectors * step);
+      // The next group's rows of A.
+      if (p % kLine < kRows) hwy::Prefetch(a + (kRows + p % kLine) * lda + (p - p % kLine));
+    }
     }
     HWY_UNROLL(6)
     for (Index i = 0; i < kRows; ++i) {
@@ -183,24 +207,30 @@ void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Ma
   HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
   const Index group = group_of(m), step = lanes();
   const Tiles tiles(end - begin);
-  const auto product = [&](Index p, Index tile) HWY_ATTR {
-    const Index depth = std::min(kDepth, k - p), width = tiles.width(tile), j = begin + tiles.first(tile) * step;
+  const auto product = [&](Index p, Index tile, Index next_p, Index next_tile) HWY_ATTR {
+    const Index depth = std::min(kDepth, k - p), next_depth = std::min(kDepth, k - next_p), width = tiles.width(tile),
+                j = begin + tiles.first(tile) * step, next_j = begin + tiles.first(next_tile) * step;
+    Index asked = 0;  // rows of the next tile
     for (Index i = 0; i < m; i += group) {
       const Index rows = std::min(group, m - i);
-      const bool again = i > 0, once = rows == m;
+      const bool again = i > 0, once = rows == m, ahead = again && next_tile < tiles.count && asked < next_depth;
       (again ? tile_of<false>(rows, width) : tile_of<true>(rows, width))(
           tiles.part(tile), depth, alpha, a.data + i * a.stride + p, a.stride,
           again ? packed : b.data + p * b.stride + j, again ? width * step : b.stride, p == 0 ? beta : Real{1},
-          c + i * ldc + j, ldc, again || once ? nullptr : packed);
+          c + i * ldc + j, ldc, again || once ? nullptr : packed,
+          ahead ? Later{b.data + (next_p + asked) * b.stride + next_j, b.stride} : Later{});
+      if (ahead) asked += depth / width;
     }
   };
   // Of few rows the pages of B are what counts, of many the rows of C that a tile has.
   if (m <= kManyRows) {
     for (Index p = 0; p < k; p += kDepth)
-      for (Index tile = 0; tile < tiles.count; ++tile) product(p, tile);
+      for (Index tile = 0; tile < tiles.count; ++tile)
+        tile + 1 < tiles.count ? product(p, tile, p, tile + 1) : product(p, tile, p + kDepth, 0);
   } else {
     for (Index tile = 0; tile < tiles.count; ++tile)
-      for (Index p = 0; p < k; p += kDepth) product(p, tile);
+      for (Index p = 0; p < k; p += kDepth)
+        p + kDepth < k ? product(p, tile, p + kDepth, tile) : product(p, tile, 0, tile + 1);
   }
 }
 
@@ -239,7 +269,8 @@ void few_rows_packed(Index begin, Index end, Index m, Index n, Index k, const Re
       for (Index i = 0; i < m; i += group)
         tile_of<false>(std::min(group, m - i), width)(tiles.part(tile), std::min(kDepth, k - p), 1, a + i * lda + p,
                                                       lda, packed + first * k + p * width * step, width * step,
-                                                      p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr);
+                                                      p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr,
+                                                      Later{});
   }
 }
 
@@ -261,6 +292,99 @@ void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, M
     }
 }
 
+// Some rows of A by many of B, C = alpha A Bᵀ + beta C, where dot products would read A again and again from the second
+// cache: A stands transposed, [depth, rows], so that a vector holds a number of each row, and B is read number by
+// number, kDepthOfRows of each row at a time.
+constexpr Index kDepthOfRows = 128, kMostVectors = 4;
+constexpr Index kSums = kTile * kMostRows;  // that stay in registers
+
+// Sums of `depth` numbers for kRows rows of B against kVectors vectors of rows of A, added to `sums` [kRows, vectors]
+// or, if `first`, put there. Asks for the same numbers of the kRows rows behind.
+template <Index kRows, Index kVectors>
+void sums_of_rows(Index depth, const Real* a, const Real* b, Index ldb, bool first, Real* to) {
+  const Index step = lanes();
+  V sums[kRows * kVectors];
+  HWY_UNROLL(24)
+  for (V& sum : sums) sum = set(0);
+  for (Index p = 0; p < depth; ++p) {
+    for (Index r = p % kLine; r < kRows; r += kLine) to_second_cache(b + (kRows + r) * ldb + (p - p % kLine));
+    V left[kVectors];
+    HWY_UNROLL(4)
+    for (Index v = 0; v < kVectors; ++v) left[v] = load(a + (p * kVectors + v) * step);
+    HWY_UNROLL(24)
+    for (Index r = 0; r < kRows; ++r) {
+      const V right = hn::Set(D(), b[r * ldb + p]);
+      HWY_UNROLL(4)
+      for (Index v = 0; v < kVectors; ++v) sums[r * kVectors + v] = hn::MulAdd(left[v], right, sums[r * kVectors + v]);
+    }
+  }
+  HWY_UNROLL(24)
+  for (Index i = 0; i < kRows * kVectors; ++i)
+    store(first ? sums[i] : hn::Add(load(to + i * step), sums[i]), to + i * step);
+}
+
+// `count` rows of A, `depth` numbers of each, as [depth, width]; beyond count: zeros.
+void transpose_rows(const Real* a, Index lda, Index count, Index depth, Index width, Real* to) {
+  const Index step = lanes();
+  HWY_ALIGN Real four[4 * hn::MaxLanes(D())];
+  const hn::CappedTag<Real, 4> d4;
+  for (Index i = 0; i < width; i += 4) {
+    Index p = 0;
+    if (i + 4 <= count && hn::Lanes(d4) == 4)
+      for (; p + step <= depth; p += step) {
+        const Real* const from = a + i * lda + p;
+        hn::StoreInterleaved4(load(from), load(from + lda), load(from + 2 * lda), load(from + 3 * lda), D(), four);
+        for (Index q = 0; q < step; ++q) hn::StoreU(hn::LoadU(d4, four + 4 * q), d4, to + (p + q) * width + i);
+      }
+    for (; p < depth; ++p)
+      for (Index r = i; r < std::min(i + 4, width); ++r) to[p * width + r] = r < count ? a[r * lda + p] : Real{0};
+  }
+}
+
+template <Index kVectors>
+void rows_by_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
+                  Index ldc) {
+  constexpr Index kRows = kSums / kVectors, kColumns = 384;  // of C at a time
+  constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
+  HWY_ALIGN Real left[kDepthOfRows * kVectors * kLanes];
+  HWY_ALIGN Real sums[kColumns * kVectors * kLanes];
+  const Index width = kVectors * lanes();
+  for (Index j = begin; j < end; j += kColumns) {
+    const Index columns = std::min(kColumns, end - j);
+    for (Index p = 0; p < k; p += kDepthOfRows) {
+      const Index depth = std::min(kDepthOfRows, k - p);
+      transpose_rows(a.data + p, a.stride, m, depth, width, left);
+      Index x = 0;
+      const Real* const from = b.data + j * b.stride + p;
+      for (; x + kRows <= columns; x += kRows)
+        sums_of_rows<kRows, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
+      for (; x + 4 <= columns; x += 4)
+        sums_of_rows<4, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
+      for (; x < columns; ++x)
+        sums_of_rows<1, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
+    }
+    for (Index i = 0; i < m; ++i)
+      for (Index x = 0; x < columns; ++x) {
+        Real& to = c[i * ldc + j + x];
+        const Real sum = alpha * sums[x * width + i];
+        to = beta == 0 ? sum : sum + beta * to;
+      }
+  }
+}
+
+// Columns [begin, end) of C = alpha A Bᵀ + beta C, of some rows at a time.
+void some_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
+                          Index ldc) {
+  using Rows = decltype(&rows_by_rows<1>);
+  static constexpr Rows kRowsBy[] = {rows_by_rows<1>, rows_by_rows<2>, rows_by_rows<3>, rows_by_rows<4>};
+  const Index most = kMostVectors * lanes(), parts = (m + most - 1) / most, part = (m + parts - 1) / parts;
+  for (Index i = 0; i < m; i += part) {
+    const Index rows = std::min(part, m - i);
+    kRowsBy[(rows + lanes() - 1) / lanes() - 1](begin, end, rows, k, alpha, {a.data + i * a.stride, a.stride}, b, beta,
+                                                c + i * ldc, ldc);
+  }
+}
+
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -269,6 +393,7 @@ namespace heed::kernels {
 HWY_EXPORT(few_rows);
 HWY_EXPORT(few_rows_transposed);
 HWY_EXPORT(few_rows_packed);
+HWY_EXPORT(some_rows_transposed);
 HWY_EXPORT(pack_tiles);
 HWY_EXPORT(tiles_of);
 HWY_EXPORT(packed_columns);
@@ -280,14 +405,19 @@ constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications that outweig
 constexpr Index kReadOfThread = Index{1} << 18;  // elements of a matrix that do, where few rows are multiplied by it
 constexpr Index kBlock = 64;                     // rows or columns that are never cut over threads
 
-// Up to so many rows, such as the hypotheses of one sentence or its words, our own kernels are as fast as oneDNN, whose
-// first product writes code for some 30 ms (decision 19).
-constexpr Index kFewRows = 32, kFewRowsTransposed = 24;
+// Up to so many rows, such as the hypotheses of one sentence or its words, or the sentences of a batch, our own kernels
+// are as fast as oneDNN, which packs B for every product and whose first writes code for some 30 ms (decision 19).
+constexpr Index kFewRows = 80, kFewRowsTransposed = 24;
+// From the latter up to so many, where the sums are long, a product by a transposed matrix is one of some rows.
+constexpr Index kSomeRows = 64, kDepthOfSomeRows = 512;
 
-void product_of_few_rows(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+enum class Own { few_rows, few_rows_transposed, some_rows_transposed };
+void own_product(Own kernel, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   const Index grain = std::min(kReadOfThread, kWorkOfThread / m) / (kBlock * k);
   parallel_for((n + kBlock - 1) / kBlock, 1 + grain, [&](Index begin, Index end) {
-    (b.transposed ? HWY_DYNAMIC_DISPATCH(few_rows_transposed) : HWY_DYNAMIC_DISPATCH(few_rows))(
+    (kernel == Own::few_rows              ? HWY_DYNAMIC_DISPATCH(few_rows)
+     : kernel == Own::few_rows_transposed ? HWY_DYNAMIC_DISPATCH(few_rows_transposed)
+                                          : HWY_DYNAMIC_DISPATCH(some_rows_transposed))(
         begin * kBlock, std::min(n, end * kBlock), m, k, alpha, a, b, beta, c, ldc);
   });
 }
@@ -335,7 +465,9 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
   if (!a.transposed && (rows_are_alone || m <= (b.transposed ? kFewRowsTransposed : kFewRows)))
-    return product_of_few_rows(m, n, k, alpha, a, b, beta, c, ldc);
+    return own_product(b.transposed ? Own::few_rows_transposed : Own::few_rows, m, n, k, alpha, a, b, beta, c, ldc);
+  if (!a.transposed && b.transposed && m <= kSomeRows && k >= kDepthOfSomeRows)
+    return own_product(Own::some_rows_transposed, m, n, k, alpha, a, b, beta, c, ldc);
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }

@@ -1,5 +1,8 @@
 #include "heed/models/show_attend_tell.h"
 
+#include <map>
+#include <vector>
+
 #include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/reduce.h"
@@ -37,6 +40,24 @@ Var mean_region(const Var& regions, const Ids& lengths) {
     std::fill_n(shares.data() + b * m, length, Real{1} / static_cast<Real>(length));
   }
   return reshape(matmul(Var(shares), regions), Shape{batch, regions.size(2)});
+}
+
+// The words that there are, each once, and the place of each word of the row among them.
+struct Distinct {
+  Ids words, places;
+};
+Distinct distinct(const Ids& row) {
+  const Ids all = row.contiguous();
+  std::map<std::int32_t, std::int32_t> known;
+  std::vector<std::int32_t> words;
+  Distinct result{{}, Ids(all.shape())};
+  for (Index i = 0; i < all.size(); ++i) {
+    const auto [at, is_new] = known.try_emplace(all.data()[i], static_cast<std::int32_t>(words.size()));
+    if (is_new) words.push_back(at->first);
+    result.places.data()[i] = at->second;
+  }
+  result.words = Ids(Shape{static_cast<Index>(words.size())}, words);
+  return result;
 }
 
 // The pixels of an encoder that is trained, region by region, so that what is read has as many places as what is looked
@@ -197,8 +218,10 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
 
 Decoding::Step ShowAttendTell::step(const Encoded& encoded, State& state, const Ids& previous) const {
   const Index rows = previous.size();
-  const Var embedded = target_(previous);
-  const Looked looked = advance(encoded, state, embedded, word_gates(embedded), nullptr);
+  // Hypotheses of a step have few words between them.
+  const auto [words, places] = distinct(previous);
+  const Var vectors = target_(words), embedded = gather(vectors, 0, places);
+  const Looked looked = advance(encoded, state, embedded, gather(word_gates(vectors), 0, places), nullptr);
   const Var logits = predicted(embedded, state.cell.hidden, looked.context, nullptr).logits();
   return {logits.value(), looked.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
 }

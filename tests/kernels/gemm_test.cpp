@@ -74,6 +74,18 @@ TEST(Gemm, FewRowsMatchTheirTwinOnEveryTarget) {
   });
 }
 
+// A vector of rows or several, whole groups of columns and what is left of them, one and several blocks of both.
+TEST(Gemm, SomeRowsMatchTheirTwinOnEveryTarget) {
+  on_every_target([] {
+    for (const Index m : {25, 32, 33, 64})
+      for (const Index n : {1, 27, 400})
+        for (const Index k : {512, 650})
+          for (const Place place : kPlaces)
+            expect_twins({m, n, k}, false, true, m % 2 * 3, kFactors[(m + n + k) % 3], place);
+    for (const Index m : {48, 80}) expect_twins({m, 149, 259}, false, false, 3, kFactors[1], Place::misaligned);
+  });
+}
+
 // A sentence's numbers do not change with those beside it: neither with the rows nor with the cut over threads.
 TEST(Gemm, FewRowsAreTheSameAloneAndTogether) {
   constexpr Index m = 24, n = 1100, k = 300;

@@ -29,6 +29,7 @@ class Additive final : public Score {
   Var operator()(const Query& query, const Memory& memory) const override {
     return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths);
   }
+  bool alone() const override { return true; }
 
  private:
   Linear query_map_, key_map_;
@@ -44,6 +45,7 @@ class ConcatIdentity final : public Score {
   Var operator()(const Query& query, const Memory& memory) const override {
     return additive_scores(query_map_(query.vectors), memory.prepared, v_, memory.lengths);
   }
+  bool alone() const override { return true; }
 
  private:
   Linear query_map_;
