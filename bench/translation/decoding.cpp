@@ -31,7 +31,7 @@ const Family decoding("translation-decoding", [](Settings& settings) -> Step {
   const auto small = numbers == "int8" ? SmallModel::in_eight_bits(*drawn) : drawn;
   BatchedSearch search;
   search.options.beam = settings.number("beam", search.options.beam);
-  if (search.options.beam == 1) search.method = SearchMethod::greedy;
+  if (search.options.beam == 1) search.method = SearchMethod::greedy, search.options.probabilities = false;
   search.batch.samples = settings.number("sentences", 64);
   search.options.longest_factor = 1;
   search.options.longest_extra = 0;

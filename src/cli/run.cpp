@@ -160,6 +160,7 @@ void check(RunCommand& command) {
   require(command.input.empty() || command.words.empty(), "--input: the inputs are on the command line already");
   if (!command.input.empty()) command.words.push_back(command.input);
   search.best = command.best;
+  search.probabilities = command.json || command.scores || command.n_best || command.draw || !command.alignment.empty();
 }
 
 void check_search(const RunCommand& command) {

@@ -16,6 +16,9 @@ namespace {
 // Few sentences make smaller batches, so that no thread waits long for the last of another.
 constexpr Index kBatchesOfAThread = 2, kLeastSentences = 8;
 
+// Rows of a beam search's steps: more make their products no faster, and the scores of all words leave the cache.
+constexpr Index kRowsTogether = 80;
+
 // Nobody says more letters: a search that runs away in a sound is stopped here.
 constexpr double kWordsPerSecond = 30;
 
@@ -172,7 +175,10 @@ class ShortlistedBatch {
 
 Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
                           const BatchedSearch& search, ThreadPool& threads) {
-  const auto batches = batches_of(samples, search.batch, threads);
+  BatchLimits limits = search.batch;
+  if (search.method == SearchMethod::beam)
+    limits.samples = std::min(limits.samples, std::max<Index>(1, kRowsTogether / search.options.beam));
+  const auto batches = batches_of(samples, limits, threads);
   Hypotheses results(samples.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;
