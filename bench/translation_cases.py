@@ -7,6 +7,7 @@ from cases import Bar, Beside, Case, Lane, Section, running_case, together, trai
 
 # Words of one repetition, ends included: the target's of bench/translation/work.cpp, and the decoded sources'.
 TRAINING_WORDS, DECODED_WORDS = 7114, 1003
+BASE_WORDS = 251  # of the 16 sentences that a model of base size decodes
 MODELS = {"rnnsearch": 2, "luong": 2, "transformer": 1.3, "convs2s": 1.3}  # training's bars
 
 
@@ -37,22 +38,24 @@ def explaining(model, trace, bars):
     )
 
 
-def running(model, sentences, beam, numbers):
+def running(model, sentences, beam, numbers, size="small", speedup=1.3):
     """In full and, of the same weights, in eight bits, beside CTranslate2 where it has the model."""
-    name = f"translation-decoding,model={model},sentences={sentences},beam={beam},numbers="
+    sized = "" if size == "small" else f",size={size}"
+    name = f"translation-decoding,model={model}{sized},sentences={sentences},beam={beam},numbers="
     how = "in eight bits" if numbers == "int8" else "in full"
-    title = f"{model}, {how}, {f'beam {beam}' if beam > 1 else 'greedy'}, {together(sentences)}"
+    title = f"{model}{sized and ' of base size'}, {how}, {f'beam {beam}' if beam > 1 else 'greedy'}, {together(sentences)}"
     peer = model == "transformer"
-    beside = (Beside("full", name + "full"),) if numbers == "int8" else ()
+    # Its search ends a batch at one length, so its outputs are the same only of sentences alone (peers/ctranslate2_worker.py).
+    compared = numbers == "full" and beam == sentences == 1
+    beside = (Beside("full", name + "full"),) if numbers == "int8" and not sized else ()
     return Case(
         name + numbers,
         title,
-        words=DECODED_WORDS,
-        # Its search ends a batch at one length, so its outputs are not the same even in full (peers/ctranslate2_worker.py).
-        lanes=(Lane("ctranslate2", "ctranslate2", (name + numbers,), compared=False),) if peer else (),
+        words=BASE_WORDS if sized else DECODED_WORDS,
+        lanes=(Lane("ctranslate2", "ctranslate2", (name + numbers,), compared=compared),) if peer else (),
         beside=beside,
         bars=(
-            *((Bar("speedup", 1.3, True, "≥ 1.3 × CTranslate2"),) if peer else ()),
+            *((Bar("speedup", speedup, True, f"≥ {speedup} × CTranslate2"),) if peer else ()),
             *((Bar("times_full", 1.6, True, "≥ 1.6 × in full"),) if beside and not peer else ()),
         ),
         steps=1,
@@ -82,6 +85,10 @@ RUNNING = Section(
             running("transformer", sentences, beam, numbers)
             for sentences, beam in ((64, 5), (1, 5), (64, 1), (1, 1))
             for numbers in ("full", "int8")
+        ),
+        *(
+            running("transformer", sentences, beam, "int8", size="base", speedup=1.2)
+            for sentences, beam in ((16, 4), (1, 4), (16, 1), (1, 1))
         ),
         *(running(model, sentences, 5, "int8") for model in ("rnnsearch", "luong", "convs2s") for sentences in (64, 1)),
     ],

@@ -1,7 +1,7 @@
 """CTranslate2 beside the others: the Transformer's weights converted, in float32 or int8, beam 5 or greedy.
 
 It has one longest length for a whole batch: sentences that are decoded together get the mean of their sources' lengths,
-so that as many words are written. It is shown beside the bars and its numbers are not compared.
+so that as many words are written. What it writes is compared where it can be the same: greedy, in full, one by one.
 """
 
 import os
@@ -16,10 +16,12 @@ from safetensors.torch import load_file
 
 import torch_engine
 from torch_transformer import Transformer, sinusoids
-from torch_translation import SENTENCES, VOCABULARY, sentences_to_decode
+from torch_translation import SENTENCES, sentences_to_decode
 from torch_worker import TorchWorker
 
 THREADS = 1
+HEAD = 64  # width of a head, in either size
+BASE_SENTENCES = 16  # bench/translation/decoding.cpp
 
 
 def fill_linear(layer, weights, *names):
@@ -47,18 +49,20 @@ def fill_layer(layer, weights, name):
     fill_norm(layer.ffn.layer_norm, weights, name + ".feed_forward_norm")
 
 
-def converted(folder):
-    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / "transformer.safetensors")
-    spec = TransformerSpec.from_config(Transformer.LAYERS, Transformer.HEADS, pre_norm=True)
+def converted(folder, file):
+    weights = load_file(Path(os.environ["HEED_BENCH_FOLDER"]) / file)
+    layers = sum(name.startswith("encoder.") and name.endswith(".self_norm.gain") for name in weights)
+    vocabulary, width = weights["target.table"].shape
+    spec = TransformerSpec.from_config(layers, width // HEAD, pre_norm=True)
     for side, half in (("encoder", spec.encoder), ("decoder", spec.decoder)):
         for i, layer in enumerate(half.layer):
             fill_layer(layer, weights, f"{side}.layer{i}")
         fill_norm(half.layer_norm, weights, side + ".norm")
-        half.position_encodings.encodings = sinusoids(Transformer.LONGEST, weights["source.table"].size(1)).numpy()
+        half.position_encodings.encodings = sinusoids(Transformer.LONGEST, width).numpy()
     spec.encoder.embeddings[0].weight = weights["source.table"].numpy()
     spec.decoder.embeddings.weight = weights["target.table"].numpy()
     spec.decoder.projection.weight = weights["target.table"].numpy()
-    names = ["<unk>", "<s>", "</s>", *(str(word) for word in range(3, VOCABULARY))]
+    names = ["<unk>", "<s>", "</s>", *(str(word) for word in range(3, vocabulary))]
     spec.register_source_vocabulary(names)
     spec.register_target_vocabulary(names)
     spec.validate()
@@ -72,25 +76,36 @@ def decoding(settings):
     kind = {"full": "float32", "int8": "int8"}[settings.word("numbers", "full")]
     if settings.word("model") != "transformer":
         raise ValueError("only the Transformer can be converted")
+    base = settings.word("size", "small") == "base"
+    file = "transformer-base.safetensors" if base else "transformer.safetensors"
     with tempfile.TemporaryDirectory() as folder:
-        names = converted(folder)
+        names = converted(folder, file)
         # Its best here: threads inside its ops made it slower than one, so each takes batches of its own.
         translator = ctranslate2.Translator(folder, compute_type=kind, inter_threads=THREADS, intra_threads=1)
-    sources = [[names[word] for word in source] for source in sentences_to_decode()]
-    batches = [sources[begin : begin + together] for begin in range(0, SENTENCES, together)]
+    sources = [[names[word] for word in source] for source in sentences_to_decode(BASE_SENTENCES if base else SENTENCES)]
+    batches = [sources[begin : begin + together] for begin in range(0, len(sources), together)]
 
     def translate(most):
+        found = []
         for batch in batches:
             longest = round(sum(map(len, batch)) / len(batch))
-            translator.translate_batch(batch, beam_size=beam, max_decoding_length=longest, max_batch_size=most)
+            found += translator.translate_batch(batch, beam_size=beam, max_decoding_length=longest, max_batch_size=most)
+        return found
 
     # What is best depends on the numbers: 16 in eight bits, 64 in full.
-    times = {most: min(timeit.repeat(lambda: translate(most), number=1, repeat=3)) for most in (16, 32, 64)}
+    choices = [most for most in (16, 32, 64) if most <= together] or [together]
+    times = {most: min(timeit.repeat(lambda: translate(most), number=1, repeat=3)) for most in choices}
     fastest = min(times, key=times.get)
 
+    number = {name: float(i) for i, name in enumerate(names)}
+
     def step(keep):
-        translate(fastest)
-        return {}
+        found = translate(fastest)
+        if not keep:
+            return {}
+        rows = [torch.tensor([number[word] for word in one.hypotheses[0]]) for one in found]
+        words = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        return {"scores": torch.zeros(len(rows)), "words": words}  # greedy search gives no scores in Heed either
 
     return step
 

@@ -1,22 +1,39 @@
 """src/models/luong.cpp in PyTorch (Luong, Pham, Manning 2015), small preset: global general attention, input feeding.
 
-The encoder is nn.LSTM over packed sentences read backwards. The decoder's h̃ goes into its next step, so that is a
-loop: the words' products come before it, the output layer after it.
+The encoder is nn.LSTM over sentences read backwards, so that their padding comes first. It is not packed, which would
+take several times as long on a CPU: an input of its own closes the input gates over the padding, where cells and states
+stay exactly zero, and so do all gradients. The decoder's h̃ goes into its next step, so that is a loop: the words'
+products come before it, the output layer after it.
 """
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from torch_tensors import compiled
-from torch_translation_parts import embedding, linear, parameter, reversal, visible
+from torch_translation_parts import embedding, linear, parameter, visible
 
 
 def lstm(gates, c):
     i, f, g, o = gates.chunk(4, -1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
+
+
+def encoder_layer(weights, name):
+    """nn.LSTM whose last input is 1 over padding and 0 elsewhere."""
+    part = {key: weights[f"{name}.{key}"] for key in ("input", "recurrent", "bias")}
+    width, hidden = part["input"].size(0), part["recurrent"].size(0)
+    closed = torch.zeros(4 * hidden, 1)
+    closed[:hidden] = -1e4  # the input gates
+    layer = nn.LSTM(width + 1, hidden)
+    layer.weight_ih_l0 = parameter(torch.cat([part["input"].t(), closed], 1))
+    layer.weight_hh_l0, layer.bias_ih_l0 = parameter(part["recurrent"].t()), parameter(part["bias"])
+    # Heed has one bias; a second that learned too would make it learn twice as fast.
+    layer.bias_hh_l0.data.zero_()
+    layer.bias_hh_l0.requires_grad_(False)
+    layer.flatten_parameters()
+    return layer
 
 
 class Luong(nn.Module):
@@ -26,15 +43,7 @@ class Luong(nn.Module):
         super().__init__()
         self.source, self.target = embedding(weights, "source"), embedding(weights, "target")
         self.hidden = weights["combine.weight"].size(1)
-        self.encoder = nn.LSTM(self.source.embedding_dim, self.hidden, self.LAYERS, dropout=self.DROPOUT)
-        for i in range(self.LAYERS):
-            part = {name: weights[f"encoder.layer{i}.{name}"] for name in ("input", "recurrent", "bias")}
-            setattr(self.encoder, f"weight_ih_l{i}", parameter(part["input"].t()))
-            setattr(self.encoder, f"weight_hh_l{i}", parameter(part["recurrent"].t()))
-            setattr(self.encoder, f"bias_ih_l{i}", parameter(part["bias"]))
-            # Heed has one bias; a second that learned too would make it learn twice as fast.
-            getattr(self.encoder, f"bias_hh_l{i}").data.zero_()
-            getattr(self.encoder, f"bias_hh_l{i}").requires_grad_(False)
+        self.encoder = nn.ModuleList(encoder_layer(weights, f"encoder.layer{i}") for i in range(self.LAYERS))
         self.words = nn.Linear(self.target.embedding_dim, 4 * self.hidden)
         self.words.weight = parameter(weights["decoder.words.weight"].t())
         self.words.bias = parameter(weights["decoder.layer0.bias"])
@@ -56,13 +65,15 @@ class Luong(nn.Module):
 
     def encode(self, source, lengths):
         """What the decoder reads, in reading order, which attention does not mind; the layers' last states."""
-        backwards = source.gather(1, reversal(lengths, source.size(1)))
-        packed = pack_padded_sequence(self.drop(self.source(backwards)), lengths, batch_first=True, enforce_sorted=False)
-        outputs, (h, c) = self.encoder(packed)
-        outputs, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.size(1))
-        hidden = ~visible(lengths, source.size(1))
+        hidden = ~visible(lengths, source.size(1)).flip(1)
+        padding = hidden.t().unsqueeze(-1).to(self.output_bias.dtype)
+        outputs, last = self.source(source.t().flip(0)), []
+        for layer in self.encoder:
+            outputs, state = layer(torch.cat([self.drop(outputs), padding], -1))
+            last += (each[0] for each in state)
+        outputs = outputs.transpose(0, 1)
         mask = torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf).unsqueeze(1)
-        return (outputs, self.key(outputs).transpose(1, 2), mask), (h[0], c[0], h[1], c[1])
+        return (outputs, self.key(outputs).transpose(1, 2), mask), last
 
     def advance(self, annotations, keys, mask, words, fed, h0, c0, h1, c1):
         """All states [batch, rows, hidden]; h̃ is the first of those returned."""

@@ -76,12 +76,12 @@ def training(settings):
     return updating(model, [made_up_batch(longest) for longest in LONGEST], smoothed_loss)
 
 
-def sentences_to_decode():
+def sentences_to_decode(count=SENTENCES):
     """Each batch's first sentences, with their ends and lengths."""
     chosen = []
     for longest in LONGEST:
         source, lengths, _, _ = made_up_batch(longest)
-        chosen += [source[i, : lengths[i]] for i in range(SENTENCES // len(LONGEST))]
+        chosen += [source[i, : lengths[i]] for i in range(count // len(LONGEST))]
     return chosen
 
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "heed/base/error.h"
@@ -88,19 +89,21 @@ Shortlist::Shortlist(std::vector<LinkCounts::Entry> entries, const Vocabulary& s
 }
 
 std::vector<std::int32_t> Shortlist::allowed(std::span<const std::int32_t> source) const {
-  std::vector<bool> marked(target_size_);
+  constexpr std::size_t kBits = 64;
+  std::vector<std::uint64_t> marked((target_size_ + kBits - 1) / kBits);  // a bit for each target word
+  const auto mark = [&](std::size_t id) { marked[id / kBits] |= std::uint64_t{1} << id % kBits; };
   const std::size_t always = std::min(std::max(first_, static_cast<std::size_t>(kEnd) + 1), target_size_);
-  std::fill_n(marked.begin(), always, true);
+  for (std::size_t id = 0; id < always; ++id) mark(id);
   for (const std::int32_t id : source) {
     const auto word = static_cast<std::size_t>(id);
     if (word >= same_.size()) continue;
-    if (same_[word] >= 0) marked[static_cast<std::size_t>(same_[word])] = true;
-    for (std::uint64_t at = begins_[word]; at < begins_[word + 1]; ++at)
-      marked[static_cast<std::size_t>(targets_[at])] = true;
+    if (same_[word] >= 0) mark(static_cast<std::size_t>(same_[word]));
+    for (std::uint64_t at = begins_[word]; at < begins_[word + 1]; ++at) mark(static_cast<std::size_t>(targets_[at]));
   }
   std::vector<std::int32_t> ids;
-  for (std::size_t id = 0; id < marked.size(); ++id)
-    if (marked[id]) ids.push_back(static_cast<std::int32_t>(id));
+  for (std::size_t block = 0; block < marked.size(); ++block)
+    for (std::uint64_t bits = marked[block]; bits != 0; bits &= bits - 1)
+      ids.push_back(static_cast<std::int32_t>(block * kBits) + std::countr_zero(bits));
   return ids;
 }
 

@@ -1,6 +1,7 @@
 #include "heed/autograd/int8_weight.h"
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -127,15 +128,26 @@ Int8Weight Int8Weight::reshaped(const Shape& shape) const {
 
 Int8Weight Int8Weight::chosen(const Ids& outputs) const {
   const Ids places = outputs.contiguous();
-  Bytes rows(Shape{places.size(), inputs_});
-  Tensor scales(Shape{places.size()});
+  Int8Weight result = *this;
+  result.shape_ = Shape{places.size(), inputs_}, result.outputs_ = Outputs::first;
+  result.scales_ = Tensor(Shape{places.size()});
+  result.norms_ = std::make_shared<Norms>();
+  result.panels_ = Bytes(Shape{kernels::Int8Panels::bytes(inputs_, places.size())}, std::int8_t{0});
+  // An output's quads, and the sum before them, stand at one place of every line of its panel.
+  const Index panel = kernels::Int8Panels::panel_bytes(inputs_);
+  constexpr Index kLine = kernels::kInt8Panel * kernels::kInt8Quad;
+  const auto begin = [panel](Index output) {
+    return output / kernels::kInt8Panel * panel + output % kernels::kInt8Panel * kernels::kInt8Quad;
+  };
   for (Index i = 0; i < places.size(); ++i) {
     const std::int32_t output = places.data()[i];
     require(output >= 0 && output < scales_.size(), "[int8] there is no output {} of {}", output, scales_.size());
-    kernels::int8_unpack(panels(), output, rows.data() + i * inputs_);
-    scales.data()[i] = scales_.data()[output];
+    result.scales_.data()[i] = scales_.data()[output];
+    const std::int8_t* const from = panels_.data() + begin(output);
+    std::int8_t* const to = result.panels_.data() + begin(i);
+    for (Index line = 0; line < panel; line += kLine) std::memcpy(to + line, from + line, kernels::kInt8Quad);
   }
-  return Int8Weight(rows, scales, Outputs::first);
+  return result;
 }
 
 const Tensor& Int8Weight::norms() const {

@@ -163,6 +163,7 @@ void check(RunCommand& command) {
   command.listed_inputs = !command.input.empty();
   if (command.listed_inputs) command.words.push_back(command.input);
   search.best = command.best;
+  search.probabilities = command.json || command.scores || command.n_best || command.draw || !command.alignment.empty();
 }
 
 void check_search(const RunCommand& command) {

@@ -16,6 +16,11 @@ namespace {
 // Few sentences make smaller batches, so that no thread waits long for the last of another.
 constexpr Index kBatchesOfAThread = 2, kLeastSentences = 8;
 
+// Rows of a beam search's steps: more make their products no faster, and the scores of all words leave the cache.
+constexpr Index kRowsTogether = 80;
+// Sentences with a shortlist: each brings words of its own, whose scores are computed for all.
+constexpr Index kShortlistsTogether = 32;
+
 // Nobody says more letters: a search that runs away in a sound is stopped here.
 constexpr double kWordsPerSecond = 30;
 
@@ -118,10 +123,17 @@ class ShortlistedBatch {
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       std::vector<std::int32_t>& own = each.emplace_back(shortlist.allowed(samples[chosen[row]].inputs.front().words));
       if (!prefixes.empty()) own.insert(own.end(), prefixes[row].begin(), prefixes[row].end());
-      words_.insert(words_.end(), own.begin(), own.end());
+      for (const std::int32_t word : own) {
+        const auto id = static_cast<std::size_t>(word);
+        if (id >= places_.size()) places_.resize(id + 1, kNowhere);
+        places_[id] = 0;
+      }
     }
-    std::sort(words_.begin(), words_.end());
-    words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+    for (std::size_t id = 0; id < places_.size(); ++id)
+      if (places_[id] != kNowhere) {
+        places_[id] = static_cast<std::int32_t>(words_.size());
+        words_.push_back(static_cast<std::int32_t>(id));
+      }
     of_each_ = Mask(Shape{static_cast<Index>(chosen.size()), static_cast<Index>(words_.size())}, false);
     for (std::size_t row = 0; row < each.size(); ++row)
       for (const std::int32_t word : each[row])
@@ -158,13 +170,15 @@ class ShortlistedBatch {
 
  private:
   std::int32_t place_of(std::int32_t word) const {
-    const auto found = std::lower_bound(words_.begin(), words_.end(), word);
-    require(found != words_.end() && *found == word, "[shortlist] it does not allow the word {}", word);
-    return static_cast<std::int32_t>(found - words_.begin());
+    const auto id = static_cast<std::size_t>(word);
+    require(id < places_.size() && places_[id] != kNowhere, "[shortlist] it does not allow the word {}", word);
+    return places_[id];
   }
   std::int32_t word_at(std::int32_t place) const { return words_[static_cast<std::size_t>(place)]; }
 
-  std::vector<std::int32_t> words_;  // rising
+  static constexpr std::int32_t kNowhere = -1;
+  std::vector<std::int32_t> words_;   // rising
+  std::vector<std::int32_t> places_;  // of each word up to the last of them; kNowhere: not among them
   Mask of_each_;
 };
 
@@ -172,7 +186,11 @@ class ShortlistedBatch {
 
 Hypotheses search_batches(std::span<const Writer* const> writers, std::span<const EncodedSample> samples,
                           const BatchedSearch& search, ThreadPool& threads) {
-  const auto batches = batches_of(samples, search.batch, threads);
+  BatchLimits limits = search.batch;
+  if (search.method == SearchMethod::beam)
+    limits.samples = std::min(limits.samples, std::max<Index>(1, kRowsTogether / search.options.beam));
+  if (search.shortlist) limits.samples = std::min(limits.samples, kShortlistsTogether);
+  const auto batches = batches_of(samples, limits, threads);
   Hypotheses results(samples.size());
   for_each_batch(threads, batches.size(), [&](std::size_t number) {
     const NoGradient off;

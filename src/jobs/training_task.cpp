@@ -259,6 +259,7 @@ std::vector<std::string> JobTask::outputs_of(std::span<const Sample* const> chos
   search.method = training_.beam == 1 ? SearchMethod::greedy : SearchMethod::beam;
   search.options.beam = training_.beam;
   search.options.length_penalty = training_.length_penalty;
+  search.options.probabilities = false;
   const Writer* const writers[] = {bundle_.writer};
   const Hypotheses found = search_batches(writers, samples, search, threads_);
   for (std::size_t i = 0; i < found.size(); ++i)

@@ -120,7 +120,6 @@ struct Later {
 template <Index kRows, Index kVectors, bool kAhead>
 void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
                      Real* c, Index ldc, Real* packed, Later later) {
-  constexpr Index kLine = 64 / sizeof(Real);
   constexpr Index kRowsAhead = 8;  // of B: the hardware does not look into another page for them
   const Index step = lanes();
   V sums[kRows * kVectors];
@@ -274,6 +273,127 @@ void few_rows_packed(Index begin, Index end, Index m, Index n, Index k, const Re
   }
 }
 
+#if HWY_TARGET == HWY_AVX3 && !defined(HEED_DOUBLE)
+// Numbers p to p + 3 of 16 rows of B become four vectors of 16: four numbers of four rows are put together as they are
+// read, then blocks of 4 × 4 are turned.
+HWY_INLINE void turn(const float* const* rows, Index p, __m512* turned) {
+  __m512 four[4];  // of rows i, 4 + i, 8 + i and 12 + i
+  HWY_UNROLL(4)
+  for (Index i = 0; i < 4; ++i) {
+    const auto read = [&](Index row) HWY_ATTR { return _mm_loadu_ps(rows[row + i] + p); };
+    four[i] = _mm512_castps128_ps512(read(0));
+    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0x00f0, read(4));
+    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0x0f00, read(8));
+    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0xf000, read(12));
+  }
+  const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(four[0], four[1])),
+                low2 = _mm512_castps_pd(_mm512_unpacklo_ps(four[2], four[3])),
+                high = _mm512_castps_pd(_mm512_unpackhi_ps(four[0], four[1])),
+                high2 = _mm512_castps_pd(_mm512_unpackhi_ps(four[2], four[3]));
+  turned[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, low2));
+  turned[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, low2));
+  turned[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, high2));
+  turned[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, high2));
+}
+
+constexpr Index kTurned = 16;  // rows of B that become one vector
+
+// 16 rows of B that begin at `first`; of the last ones, those that are there and the last again.
+HWY_INLINE void rows_to_turn(Matrix b, Index first, Index end, const float** rows) {
+  for (Index j = 0; j < kTurned; ++j) rows[j] = b.data + std::min(first + j, end - 1) * b.stride;
+}
+
+// What stands at p in the next 16 rows is asked for, a line at a time.
+HWY_INLINE void ask_for_next(const float* const* rows, Index p, Index ldb) {
+  if (p % kTurned != 0) return;
+  HWY_UNROLL(16)
+  for (Index j = 0; j < kTurned; ++j) hwy::Prefetch(rows[j] + kTurned * ldb + p);
+}
+
+// C = alpha A Bᵀ + beta C for kRows rows of A and up to 16 rows of B, numbers [begin, begin + depth) of each.
+template <Index kRows>
+void sums_of_turned(const float* const* rows, Index count, Index begin, Index depth, Real alpha, const Real* a,
+                    Index lda, Index ldb, Real beta, Real* c, Index ldc) {
+  V sums[kRows];
+  HWY_UNROLL(6)
+  for (V& sum : sums) sum = set(0);
+  const auto add = [&](Index p, V right) HWY_ATTR {
+    HWY_UNROLL(6)
+    for (Index i = 0; i < kRows; ++i) sums[i] = hn::MulAdd(hn::Set(D(), a[i * lda + p]), right, sums[i]);
+  };
+  Index p = begin;
+  for (; p + 4 <= begin + depth; p += 4) {
+    ask_for_next(rows, p, ldb);
+    __m512 turned[4];
+    turn(rows, p, turned);
+    HWY_UNROLL(4)
+    for (Index i = 0; i < 4; ++i) add(p + i, V{turned[i]});
+  }
+  for (; p < begin + depth; ++p) {
+    HWY_ALIGN float one[kTurned];
+    for (Index j = 0; j < kTurned; ++j) one[j] = rows[j][p];
+    add(p, load(one));
+  }
+  HWY_UNROLL(6)
+  for (Index i = 0; i < kRows; ++i) {
+    V sum = hn::Mul(hn::Set(D(), alpha), sums[i]);
+    if (beta != 0) sum = hn::MulAdd(hn::Set(D(), beta), load_part(c + i * ldc, count), sum);
+    store_part(sum, c + i * ldc, count);
+  }
+}
+
+// packed[p * width + j] = b[j * ldb + p] for `depth` numbers of the rows [first, end) of B, and for others beyond them
+// up to the width, a multiple of 16.
+void pack_turned(Matrix b, Index first, Index end, Index begin, Index depth, Index width, float* packed) {
+  for (Index at = 0; at < width; at += kTurned) {
+    const float* rows[kTurned];
+    rows_to_turn(b, first + at, end, rows);
+    Index p = 0;
+    for (; p + 4 <= depth; p += 4) {
+      ask_for_next(rows, begin + p, b.stride);
+      __m512 turned[4];
+      turn(rows, begin + p, turned);
+      HWY_UNROLL(4)
+      for (Index i = 0; i < 4; ++i) _mm512_storeu_ps(packed + (p + i) * width + at, turned[i]);
+    }
+    for (; p < depth; ++p)
+      for (Index j = 0; j < kTurned; ++j) packed[p * width + at + j] = rows[j][begin + p];
+  }
+}
+
+// The same of C = alpha A Bᵀ + beta C: B is turned a tile at a time, which takes less than to wait for it to come from
+// memory and spares each element of C a sum over lanes. Every element is summed as in few_rows.
+void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
+                         Index ldc) {
+  using Few = decltype(&sums_of_turned<1>);
+  static constexpr Few kFew[] = {sums_of_turned<1>, sums_of_turned<2>, sums_of_turned<3>,
+                                 sums_of_turned<4>, sums_of_turned<5>, sums_of_turned<6>};
+  constexpr Index kWidth = kTile * kTurned;
+  HWY_ALIGN Real packed[kDepth * kWidth];
+  const Index group = group_of(m);
+  for (Index j = begin, width = 0; j < end; j += width) {
+    const bool wide = m > kMostRows && end - j >= kWidth;
+    width = wide ? kWidth : kTurned;
+    const float* rows[kTurned];
+    if (!wide) rows_to_turn(b, j, end, rows);
+    for (Index p = 0; p < k; p += kDepth) {
+      const Index depth = std::min(kDepth, k - p);
+      if (wide) pack_turned(b, j, end, p, depth, width, packed);
+      for (Index i = 0; i < m; i += group) {
+        const Index some = std::min(group, m - i) - 1;
+        const Real* const left = a.data + i * a.stride;
+        Real* const to = c + i * ldc + j;
+        const Real kept = p == 0 ? beta : Real{1};
+        if (wide)
+          tile_of<false>(some + 1, kTile)(0, depth, alpha, left + p, a.stride, packed, width, kept, to, ldc, nullptr,
+                                          Later{});
+        else
+          kFew[some](rows, std::min(width, end - j), p, depth, alpha, left, a.stride, b.stride, kept, to, ldc);
+      }
+    }
+  }
+}
+#else
 // The same of C = alpha A Bᵀ + beta C.
 void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
                          Index ldc) {
@@ -291,6 +411,8 @@ void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, M
                                        b.data + j * b.stride, b.stride, beta, c + i * ldc + j, ldc);
     }
 }
+
+#endif
 
 // Some rows of A by many of B, C = alpha A Bᵀ + beta C, where dot products would read A again and again from the second
 // cache: A stands transposed, [depth, rows], so that a vector holds a number of each row, and B is read number by

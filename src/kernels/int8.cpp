@@ -120,11 +120,15 @@ void product_of_panels(const Int8Rows& x, const Int8Panels& weights, Index begin
 
 // The row's scale; p + 128 goes to `to`.
 Real quantised_row(Index count, const Real* from, std::uint8_t* to) {
-  V most = set(0);
+  V most = set(0), others = most;  // by turns: neither waits for the other
   for_each_vector(
-      count, [&](Index i) HWY_ATTR { most = larger(most, hn::Abs(load(from + i))); },
+      count,
+      [&](Index i) HWY_ATTR {
+        most = larger(most, hn::Abs(load(from + i)));
+        std::swap(most, others);
+      },
       [&](Index i, Index rest) HWY_ATTR { most = larger(most, hn::Abs(load_part(from + i, rest))); });
-  const Real scale = max_lanes(most) / 127;
+  const Real scale = max_lanes(larger(most, others)) / 127;
   const V factor = hn::Set(D(), factor_of(scale));
   const hn::RebindToSigned<D> signed_numbers;
   HWY_ALIGN hn::TFromD<hn::RebindToSigned<D>> whole[hn::MaxLanes(D())];

@@ -86,6 +86,29 @@ Real log_sum_exp_of(Index n, const Real* x) {
   return is_empty(n, x, top) ? kNone : top + std::log(sum_of_exp(n, x, top, nullptr));
 }
 
+Index largest_place_of(Index n, const Real* x) {
+  V best = hn::Set(D(), kNone);
+  M fine = hn::FirstN(D(), static_cast<size_t>(lanes()));
+  const auto see = [&](V v) HWY_ATTR {
+    best = hn::Max(best, v);
+    fine = hn::And(fine, hn::Lt(v, hn::Set(D(), -kNone)));
+  };
+  const auto part = [&](Index i, Index rest) HWY_ATTR {
+    const M first = hn::FirstN(D(), static_cast<size_t>(rest));
+    return hn::IfThenElse(first, load_part(x + i, rest), hn::Set(D(), kNone));
+  };
+  for_each_vector(
+      n, [&](Index i) HWY_ATTR { see(load(x + i)); }, [&](Index i, Index rest) HWY_ATTR { see(part(i, rest)); });
+  const Real top = max_lanes(best);
+  if (top == kNone || !hn::AllTrue(D(), fine)) return -1;
+  Index at = 0;
+  for (; at + lanes() <= n; at += lanes())
+    if (const auto found = hn::FindFirstTrue(D(), hn::Eq(load(x + at), hn::Set(D(), top))); found >= 0)
+      return at + static_cast<Index>(found);
+  while (x[at] != top) ++at;
+  return at;
+}
+
 void log_softmax_rows(Index begin, Index end, Index n, const Real* x, RowMask mask, Real* y) {
   for (Index r = begin; r < end; ++r) {
     Real* to = y + r * n;
@@ -178,6 +201,7 @@ Index rows_per_thread(Index n) { return std::max<Index>(1, 16 * 1024 / std::max<
 HWY_EXPORT(softmax_rows);
 HWY_EXPORT(softmax_backward_rows);
 HWY_EXPORT(log_sum_exp_of);
+HWY_EXPORT(largest_place_of);
 HWY_EXPORT(log_softmax_rows);
 HWY_EXPORT(log_softmax_backward_rows);
 HWY_EXPORT(cross_entropy_rows);
@@ -196,6 +220,8 @@ void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* 
 }
 
 Real log_sum_exp(Index n, const Real* x) { return HWY_DYNAMIC_DISPATCH(log_sum_exp_of)(n, x); }
+
+Index largest_place(Index n, const Real* x) { return HWY_DYNAMIC_DISPATCH(largest_place_of)(n, x); }
 
 void log_softmax(Index rows, Index n, const Real* x, RowMask mask, Real* y) {
   parallel_for(rows, rows_per_thread(n), [&](Index begin, Index end) {

@@ -20,6 +20,10 @@ void softmax_backward(Index rows, Index n, const Real* dy, const Real* y, Real* 
 // log Σ exp x over n numbers; -infinity if all of them are, NaN if one is or is +infinity. By the calling thread alone.
 Real log_sum_exp(Index n, const Real* x);
 
+// The first place of the largest of n numbers; -1 if one of them is NaN or +infinity, or all are -infinity. By the
+// calling thread alone.
+Index largest_place(Index n, const Real* x);
+
 // y[r, :] = x[r, :] - log Σ exp x[r, :] at positions that take part, the lowest finite number at the others, zeros in
 // a row with no position; -infinity, +infinity and NaN as in softmax. y may be x. Error below (16 + n / lanes) 2^-24
 // (1 + |x| + |y|) in float.

@@ -1,10 +1,22 @@
 #include "heed/models/writable_words.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "heed/kernels/softmax.h"
 
 namespace heed {
+
+WritableWords::WritableWords(const Ids& words, const Mask& of_each) : words_(words) {
+  if (!words) return;
+  const Index count = words.size();
+  own_.resize(static_cast<std::size_t>(of_each.size(0)));
+  for (std::size_t source = 0; source < own_.size(); ++source) {
+    const bool* const allowed = of_each.data() + static_cast<Index>(source) * count;
+    for (Index i = 0; i < count; ++i)
+      if (allowed[i]) own_[source].push_back(i);
+  }
+}
 
 Ids WritableWords::words_at(const Ids& places) const {
   if (!words_) return places;
@@ -23,18 +35,14 @@ Decoding::Step WritableWords::step_of(const StepScores& scores, const std::vecto
   if (!words_) return step;
   // Each row's own words are summed as if there were no others: its numbers do not depend on the sources beside it.
   const Index count = words_.size();
-  std::vector<Real> own(static_cast<std::size_t>(count));
+  std::vector<Real> some(static_cast<std::size_t>(count));
   for (Index row = 0; row < rows; ++row) {
-    const bool* const allowed = of_each_.data() + sources[static_cast<std::size_t>(row)] * count;
+    const std::vector<Index>& places = own_[static_cast<std::size_t>(sources[static_cast<std::size_t>(row)])];
     Real* const words = step.words.data() + row * count;
-    Index few = 0;
-    for (Index i = 0; i < count; ++i) {
-      own[static_cast<std::size_t>(few)] = words[i];
-      few += allowed[i] ? 1 : 0;
-    }
-    const Real log_sum = kernels::log_sum_exp(few, own.data());
-    for (Index i = 0; i < count; ++i)
-      words[i] = allowed[i] ? words[i] - log_sum : -std::numeric_limits<Real>::infinity();
+    for (std::size_t i = 0; i < places.size(); ++i) some[i] = words[places[i]];
+    const Real log_sum = kernels::log_sum_exp(static_cast<Index>(places.size()), some.data());
+    std::fill_n(words, count, -std::numeric_limits<Real>::infinity());
+    for (std::size_t i = 0; i < places.size(); ++i) words[places[i]] = some[i] - log_sum;
   }
   step.normalised = true;
   return step;

@@ -18,7 +18,7 @@ struct StepScores {
 // computed.
 class WritableWords {
  public:
-  WritableWords(const Ids& words, const Mask& of_each) : words_(words), of_each_(of_each) {}
+  WritableWords(const Ids& words, const Mask& of_each);
   // The words that stand at these places; of all words the places are the words.
   Ids words_at(const Ids& places) const;
   // Row i belongs to sources[i]; a word that is none of its own has no probability.
@@ -26,7 +26,7 @@ class WritableWords {
 
  private:
   Ids words_;                                 // [count]; empty: all
-  Mask of_each_;                              // [sources, count]
+  std::vector<std::vector<Index>> own_;       // of each source, the places of its words
   std::optional<WordScores::Chosen> chosen_;  // of the output's weights, since the first step
 };
 

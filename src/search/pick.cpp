@@ -32,6 +32,7 @@ struct Path {
 template <class Pick>
 Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
   const SearchOptions& options = plan.options();
+  const bool summed = options.probabilities || plan.watched() || !plan.unconstrained();
   Hypotheses result(static_cast<std::size_t>(plan.sources()),
                     std::vector<Hypothesis>(static_cast<std::size_t>(samples)));
   std::vector<Path> paths;
@@ -54,7 +55,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
                      Path& path = paths[static_cast<std::size_t>(i)];
                      path.row = static_cast<std::int32_t>(i);
                      const std::int32_t forced = plan.forced(path.source, t);
-                     path.log_sum = next.log_sum(i);
+                     path.log_sum = summed ? next.log_sum(i) : 0;
                      const std::vector<std::int32_t> before =
                          plan.unconstrained() ? std::vector<std::int32_t>() : history.words_with(path.entry);
                      const AllowsNext allowed = plan.unconstrained() ? AllowsNext([](std::int32_t) { return true; })
@@ -73,7 +74,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
     for (Path& path : paths) {
       require(path.word >= 0, "[{}] source {}: at word {} no word has a probability; does the model give NaN?",
               plan.who(), path.source, t);
-      path.log_probability += static_cast<double>(next.of(path.row)[path.word]) - path.log_sum;
+      if (summed) path.log_probability += static_cast<double>(next.of(path.row)[path.word]) - path.log_sum;
       path.entry = history.add(path.entry, path.row, path.word, path.log_probability);
       if (plan.watched()) {
         if (shown.source != path.source) show();
@@ -159,8 +160,10 @@ class Sampler {
 
 Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
   const SearchPlan plan("greedy_search", decoding, lengths, options);
-  const auto pick = [](const Path&, Index, const Real* log_probabilities, Index vocabulary, const AllowsNext& allowed) {
-    return likeliest(log_probabilities, vocabulary, allowed);
+  const auto pick = [&plan](const Path&, Index, const Real* log_probabilities, Index vocabulary,
+                            const AllowsNext& allowed) {
+    return plan.unconstrained() ? static_cast<std::int32_t>(kernels::largest_place(vocabulary, log_probabilities))
+                                : likeliest(log_probabilities, vocabulary, allowed);
   };
   return search_by(plan, decoding, 1, pick);
 }

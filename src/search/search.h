@@ -49,6 +49,7 @@ struct SearchOptions {
   // At most longest_factor · (source length) + longest_extra words; then comes the end, whatever the model says.
   double longest_factor = 2;
   Index longest_extra = 10;
+  bool probabilities = true;  // false: greedy search may give 0 for them and for scores, and spare their sum over words
   bool forbid_unknown = false;
   Index no_repeat = 0;           // no n-gram of so many words comes twice (Paulus et al. 2018 take 3); 0: all may
   SearchConstraint allows = {};  // words of prefixes and the end of what is too long are not asked for

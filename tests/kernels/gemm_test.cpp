@@ -143,6 +143,29 @@ TEST(Gemm, PackedIsTheSameOnAnyThreadCount) {
   });
 }
 
+// Of as many rows as a batch has, too: one of a transposed B is turned where it is, many go through a packed tile.
+TEST(Gemm, RowsThatAreAloneAreTheSameHoweverManyThereAre) {
+  constexpr Index most = 70, n = 149, k = 259;
+  const std::vector<Real> a = normal_values(most * k, 4), b = normal_values(k * n, 5);
+  const bool before = rows_alone();
+  set_rows_alone(true);
+  on_every_target([&] {
+    for (const bool flip : {false, true}) {
+      const Matrix right{b.data(), flip ? k : n, flip};
+      std::vector<Real> one(n), all;
+      for (const Index m : {2, 6, 7, 13, 64, 70}) {
+        all.assign(static_cast<std::size_t>(m * n), 0);
+        gemm(m, n, k, 1, {a.data(), k}, right, 0, all.data(), n);
+        for (const Index row : {Index{0}, m / 2, m - 1}) {
+          gemm(1, n, k, 1, {a.data() + row * k, k}, right, 0, one.data(), n);
+          expect_same(std::vector<Real>(all.begin() + row * n, all.begin() + (row + 1) * n), one);
+        }
+      }
+    }
+  });
+  set_rows_alone(before);
+}
+
 TEST(Gemm, EmptyExtents) {
   Real c[4] = {1, 2, 3, 4};
   const Real a[2] = {1, 1};

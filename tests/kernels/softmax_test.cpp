@@ -144,6 +144,28 @@ TEST(LogSumExp, OfRowsThatAreNotFinite) {
   });
 }
 
+TEST(LargestPlace, IsTheFirstOfTheLargest) {
+  on_every_target([] {
+    for (const Index n : {1, 7, 16, 33, 100}) {
+      std::vector<Real> x = normal_values(n, 3);
+      for (const Index place : {Index{0}, n / 2, n - 1}) {
+        std::vector<Real> y = x;
+        y[static_cast<std::size_t>(place)] = y.back() = 9;
+        EXPECT_EQ(largest_place(n, y.data()), place) << n;
+        for (const Real bad : {kInfinity, kNaN}) {
+          y[static_cast<std::size_t>(place)] = bad;
+          EXPECT_EQ(largest_place(n, y.data()), -1) << n;
+        }
+      }
+      x.assign(x.size(), -kInfinity);
+      EXPECT_EQ(largest_place(n, x.data()), -1) << n;
+      x.back() = -5;
+      EXPECT_EQ(largest_place(n, x.data()), n - 1) << n;
+    }
+  });
+  EXPECT_EQ(largest_place(0, nullptr), -1);
+}
+
 TEST(Softmax, NotFiniteRows) {
   on_every_target([] {
     for (const Index n : awkward_lengths()) {

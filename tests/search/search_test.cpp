@@ -64,6 +64,20 @@ TEST(GreedySearch, TakesTheLikeliestWordAtEveryStep) {
   }
 }
 
+TEST(GreedySearch, WritesTheSameWhereNobodyAsksForProbabilities) {
+  const WordTables tables = WordTables::random(6, 40, 11);
+  SearchOptions options;
+  const Hypotheses asked = greedy(tables, options);
+  options.probabilities = false;
+  const Hypotheses found = greedy(tables, options);
+  for (std::size_t s = 0; s < asked.size(); ++s) {
+    EXPECT_EQ(found[s].at(0).words, asked[s].at(0).words);
+    EXPECT_EQ(found[s].at(0).log_probability, 0);
+    EXPECT_LT(asked[s].at(0).log_probability, 0);
+    EXPECT_TRUE(std::ranges::equal(found[s].at(0).weights.values(), asked[s].at(0).weights.values()));
+  }
+}
+
 TEST(BeamSearch, OfOneIsGreedyWhateverThePenalty) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const WordTables tables = WordTables::random(5, 6, seed);
