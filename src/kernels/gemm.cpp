@@ -144,7 +144,6 @@ void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, 
       // The next group's rows of A.
       if (p % kLine < kRows) hwy::Prefetch(a + (kRows + p % kLine) * lda + (p - p % kLine));
     }
-    }
     HWY_UNROLL(6)
     for (Index i = 0; i < kRows; ++i) {
       const V left = hn::Set(D(), a[i * lda + p]);
