@@ -311,7 +311,7 @@ SPEED = {
     "running": (
         "words",
         "Target words with their ends, small presets, 8000 words per side, first weights; 64 sentences are decoded, "
-        "each to the length of its source. CTranslate2 has the same weights, and of batches of 16, 32 and 64 sentences "
+        "each to the length of its source. CTranslate2 has the same weights, and of batches of 8 to 64 sentences "
         "those with which it is fastest; it ends all sentences of a batch at their mean length. Base size is 6 + 6 layers "
         "of width 512 with 32,000 words; 16 sentences are decoded.",
     ),

@@ -43,9 +43,10 @@ def running(model, sentences, beam, numbers, size="small", speedup=1.3):
     sized = "" if size == "small" else f",size={size}"
     name = f"translation-decoding,model={model}{sized},sentences={sentences},beam={beam},numbers="
     how = "in eight bits" if numbers == "int8" else "in full"
-    title = f"{model}{sized and ' of base size'}, {how}, {f'beam {beam}' if beam > 1 else 'greedy'}, {together(sentences)}"
+    search = f"beam {beam}" if beam > 1 else "greedy"
+    title = f"{model}{sized and ' of base size'}, {how}, {search}, {together(sentences)}"
     peer = model == "transformer"
-    # Its search ends a batch at one length, so its outputs are the same only of sentences alone (peers/ctranslate2_worker.py).
+    # Its search ends a batch at one length: its outputs are the same only of sentences alone.
     compared = numbers == "full" and beam == sentences == 1
     beside = (Beside("full", name + "full"),) if numbers == "int8" and not sized else ()
     return Case(

@@ -83,7 +83,8 @@ def decoding(settings):
         # Its best here: threads inside its ops made it slower than one, so each takes batches of its own.
         translator = ctranslate2.Translator(folder, compute_type=kind, inter_threads=THREADS, intra_threads=1)
     sources = [[names[word] for word in source] for source in sentences_to_decode(BASE_SENTENCES if base else SENTENCES)]
-    batches = [sources[begin : begin + together] for begin in range(0, len(sources), together)]
+    # It cuts what it is given into batches for its threads itself; one by one means that no one waits for the others.
+    batches = [[source] for source in sources] if together == 1 else [sources]
 
     def translate(most):
         found = []
@@ -92,8 +93,8 @@ def decoding(settings):
             found += translator.translate_batch(batch, beam_size=beam, max_decoding_length=longest, max_batch_size=most)
         return found
 
-    # What is best depends on the numbers: 16 in eight bits, 64 in full.
-    choices = [most for most in (16, 32, 64) if most <= together] or [together]
+    # What is best depends on the numbers and the threads: 16 in eight bits, 64 in full.
+    choices = [most for most in (8, 16, 32, 64) if most <= together] or [together]
     times = {most: min(timeit.repeat(lambda: translate(most), number=1, repeat=3)) for most in choices}
     fastest = min(times, key=times.get)
 
