@@ -265,10 +265,9 @@ void few_rows_packed(Index begin, Index end, Index m, Index n, Index k, const Re
     const Index first = tiles.first(tile) * step, width = tiles.width(tile);
     for (Index p = 0; p < k; p += kDepth)
       for (Index i = 0; i < m; i += group)
-        tile_of<false>(std::min(group, m - i), width)(tiles.part(tile), std::min(kDepth, k - p), 1, a + i * lda + p,
-                                                      lda, packed + first * k + p * width * step, width * step,
-                                                      p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr,
-                                                      Later{});
+        tile_of<false>(std::min(group, m - i), width)(
+            tiles.part(tile), std::min(kDepth, k - p), 1, a + i * lda + p, lda, packed + first * k + p * width * step,
+            width * step, p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr, Later{});
   }
 }
 

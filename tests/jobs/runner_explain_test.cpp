@@ -327,7 +327,8 @@ TEST(RunnerExplain, OfATextThatIsCutTheTraceHasWhatWasRead) {
   Runner model = runner_of("rnnsearch");
   ExplainOptions options;
   options.run.limits = {.longest = 4, .too_long = TooLong::cut};
-  const Trace trace = model.explain(std::vector<Sample>{sample_of({"the cat the cat the cat"}, {"a"})}, options).front();
+  const Trace trace =
+      model.explain(std::vector<Sample>{sample_of({"the cat the cat the cat"}, {"a"})}, options).front();
   EXPECT_EQ(trace.axes.front().text.text, "the cat the cat the cat");
   EXPECT_EQ(trace.axes.front().size(), 5);  // with the end
   EXPECT_EQ(trace.alignment.size(1), 5);
