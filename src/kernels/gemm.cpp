@@ -3,520 +3,14 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "heed/base/one_thread.h"
 #include "heed/base/signal_stack.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/few_rows.h"
 #include "heed/kernels/ref/gemm.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "heed/kernels/gemm.cpp"
-#include <hwy/foreach_target.h>
-
-#include <hwy/cache_control.h>
-
-#include "heed/kernels/simd-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace heed::kernels::HWY_NAMESPACE {
-
-// Rows of B at a time: the sums stay in registers, of which x86 has 32 from AVX-512 on and 16 before.
-constexpr Index kTile = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3 ? 2 : 4;
-
-constexpr Index kLine = 64 / sizeof(Real);  // numbers that come from memory together
-
-// Asks for what will be read, but not at once: the first cache is full of what is being used.
-HWY_INLINE void to_second_cache(const Real* at) {
-#if defined(__GNUC__)
-  __builtin_prefetch(at, 0, 2);
-#else
-  hwy::Prefetch(at);
-#endif
-}
-
-// The sum of the lanes of each of kTile vectors.
-HWY_INLINE void sum_each(const V* vectors, Real* sums) {
-#if HWY_TARGET == HWY_AVX3
-  if constexpr (kFloat) {
-    // Blocks of four lanes are added up as they are transposed, then the four blocks: fewer steps than one by one.
-    const hn::Repartition<double, D> pairs;
-    const auto folded = [](V a, V b) HWY_ATTR {
-      return hn::Add(hn::InterleaveLower(D(), a, b), hn::InterleaveUpper(D(), a, b));
-    };
-    const auto left = hn::BitCast(pairs, folded(vectors[0], vectors[1]));
-    const auto right = hn::BitCast(pairs, folded(vectors[2], vectors[3]));
-    const V blocks = hn::Add(hn::BitCast(D(), hn::InterleaveLower(pairs, left, right)),
-                             hn::BitCast(D(), hn::InterleaveUpper(pairs, left, right)));
-    const hn::Half<D> half;
-    const hn::Half<decltype(half)> quarter;
-    const auto two = hn::Add(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
-    hn::StoreU(hn::Add(hn::LowerHalf(quarter, two), hn::UpperHalf(quarter, two)), quarter, sums);
-    return;
-  }
-#endif
-  for (Index j = 0; j < kTile; ++j) sums[j] = sum_lanes(vectors[j]);
-}
-
-// C = alpha A Bᵀ + beta C for kRows rows of A and n of B, each element the dot product of two rows. kAhead: B comes
-// from memory, and what is read next is asked for. Of what is in cache already that would take the time of loads.
-template <Index kRows, bool kAhead>
-void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta, Real* c,
-                  Index ldc) {
-  for (Index first = 0; first < n; first += kTile) {
-    const Index columns = std::min(kTile, n - first);
-    const Real* rows[kTile];
-    HWY_UNROLL(4)
-    for (Index j = 0; j < kTile; ++j) rows[j] = b + (first + std::min(j, columns - 1)) * ldb;  // beyond: any row
-    V sums[kRows * kTile];
-    HWY_UNROLL(24)
-    for (V& sum : sums) sum = set(0);
-    const auto add = [&](const auto& read) HWY_ATTR {
-      V right[kTile];
-      HWY_UNROLL(4)
-      for (Index j = 0; j < kTile; ++j) right[j] = read(rows[j]);
-      HWY_UNROLL(6)
-      for (Index i = 0; i < kRows; ++i) {
-        const V left = read(a + i * lda);
-        HWY_UNROLL(4)
-        for (Index j = 0; j < kTile; ++j) sums[i * kTile + j] = hn::MulAdd(left, right[j], sums[i * kTile + j]);
-      }
-    };
-    for_each_vector(
-        k,
-        [&](Index x) HWY_ATTR {
-          if constexpr (kAhead) {
-            // The rows after these are likely in another page, where the hardware does not look ahead.
-            HWY_UNROLL(4)
-            for (Index j = 0; j < kTile; ++j) hwy::Prefetch(rows[j] + kTile * ldb + x);
-          }
-          add([x](const Real* row) HWY_ATTR { return load(row + x); });
-        },
-        [&](Index x, Index rest)
-            HWY_ATTR { add([x, rest](const Real* row) HWY_ATTR { return load_part(row + x, rest); }); });
-    HWY_UNROLL(6)
-    for (Index i = 0; i < kRows; ++i) {
-      Real whole[kTile];
-      sum_each(sums + i * kTile, whole);
-      for (Index j = 0; j < columns; ++j) {
-        Real& to = c[i * ldc + first + j];
-        to = beta == 0 ? alpha * whole[j] : alpha * whole[j] + beta * to;
-      }
-    }
-  }
-}
-
-// Rows that a later call reads, each of kVectors vectors.
-struct Later {
-  const Real* rows = nullptr;  // null: none
-  Index stride = 0;
-};
-
-// C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of the last vector the first `part`
-// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead: as
-// above, and B has only these columns of the last vector. Without it B is in cache and all can be read, and memory is
-// free to bring the first k / kVectors of the later rows meanwhile.
-template <Index kRows, Index kVectors, bool kAhead>
-void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
-                     Real* c, Index ldc, Real* packed, Later later) {
-  constexpr Index kRowsAhead = 8;  // of B: the hardware does not look into another page for them
-  const Index step = lanes();
-  V sums[kRows * kVectors];
-  HWY_UNROLL(24)
-  for (V& sum : sums) sum = set(0);
-  for (Index p = 0; p < k; ++p) {
-    const Real* const row = b + p * ldb;
-    V right[kVectors];
-    HWY_UNROLL(4)
-    for (Index v = 0; v < kVectors; ++v) {
-      const bool cut = kAhead && v == kVectors - 1 && part != 0;
-      right[v] = cut ? load_part(row + v * step, part) : load(row + v * step);
-      if constexpr (kAhead) hwy::Prefetch(row + kRowsAhead * ldb + v * step);
-    }
-    if constexpr (kAhead) {
-      if (packed) {
-        HWY_UNROLL(4)
-        for (Index v = 0; v < kVectors; ++v) store(right[v], packed + (p * kVectors + v) * step);
-      }
-    } else {
-      if (later.rows) to_second_cache(later.rows + p / kVectors * later.stride + p % kVectors * step);
-      // The next group's rows of A.
-      if (p % kLine < kRows) hwy::Prefetch(a + (kRows + p % kLine) * lda + (p - p % kLine));
-    }
-    HWY_UNROLL(6)
-    for (Index i = 0; i < kRows; ++i) {
-      const V left = hn::Set(D(), a[i * lda + p]);
-      HWY_UNROLL(4)
-      for (Index v = 0; v < kVectors; ++v) sums[i * kVectors + v] = hn::MulAdd(left, right[v], sums[i * kVectors + v]);
-    }
-  }
-  const V factor = hn::Set(D(), alpha), kept = hn::Set(D(), beta);
-  HWY_UNROLL(6)
-  for (Index i = 0; i < kRows; ++i) {
-    HWY_UNROLL(4)
-    for (Index v = 0; v < kVectors; ++v) {
-      Real* const to = c + i * ldc + v * step;
-      const bool cut = v == kVectors - 1 && part != 0;
-      V sum = hn::Mul(factor, sums[i * kVectors + v]);
-      if (beta != 0) sum = hn::MulAdd(kept, cut ? load_part(to, part) : load(to), sum);
-      if (cut)
-        store_part(sum, to, part);
-      else
-        store(sum, to);
-    }
-  }
-}
-
-constexpr Index kMostRows = 6;  // at a time
-constexpr Index kManyRows = 32;
-constexpr Index kDepth = 128;  // rows of B at a time: their pages are at hand from one tile of columns to the next
-
-// sums_of_columns of so many rows and vectors.
-using Tile = decltype(&sums_of_columns<1, 1, true>);
-template <bool kAhead>
-HWY_INLINE Tile tile_of(Index rows, Index vectors) {
-  static constexpr auto kTiles = []<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array<Tile, sizeof...(i)>{sums_of_columns<i / kTile + 1, i % kTile + 1, kAhead>...};
-  }
-  (std::make_index_sequence<kMostRows * kTile>());
-  return kTiles[static_cast<std::size_t>((rows - 1) * kTile + vectors - 1)];
-}
-
-// Rows are taken in groups of equal size, at most kMostRows.
-Index group_of(Index m) {
-  const Index groups = (m + kMostRows - 1) / kMostRows;
-  return (m + groups - 1) / groups;
-}
-
-// Columns in tiles of nearly equal width, at most kTile vectors: a narrow one at the end would have too few sums for
-// the processor's pipelines.
-struct Tiles {
-  Index columns, vectors, count;
-  explicit Tiles(Index n) : columns(n), vectors((n + lanes() - 1) / lanes()), count((vectors + kTile - 1) / kTile) {}
-  Index first(Index tile) const { return vectors * tile / count; }  // its first vector
-  Index width(Index tile) const { return first(tile + 1) - first(tile); }
-  Index part(Index tile) const { return tile + 1 == count ? columns % lanes() : 0; }  // as sums_of_columns has it
-};
-
-// Columns [begin, end) of C = alpha A B + beta C. Each element is summed in the same order whatever m, begin and end
-// are.
-void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
-  HWY_ALIGN Real packed[kDepth * kTile * static_cast<Index>(hn::MaxLanes(D()))];  // a tile for the next groups
-  const Index group = group_of(m), step = lanes();
-  const Tiles tiles(end - begin);
-  const auto product = [&](Index p, Index tile, Index next_p, Index next_tile) HWY_ATTR {
-    const Index depth = std::min(kDepth, k - p), next_depth = std::min(kDepth, k - next_p), width = tiles.width(tile),
-                j = begin + tiles.first(tile) * step, next_j = begin + tiles.first(next_tile) * step;
-    Index asked = 0;  // rows of the next tile
-    for (Index i = 0; i < m; i += group) {
-      const Index rows = std::min(group, m - i);
-      const bool again = i > 0, once = rows == m, ahead = again && next_tile < tiles.count && asked < next_depth;
-      (again ? tile_of<false>(rows, width) : tile_of<true>(rows, width))(
-          tiles.part(tile), depth, alpha, a.data + i * a.stride + p, a.stride,
-          again ? packed : b.data + p * b.stride + j, again ? width * step : b.stride, p == 0 ? beta : Real{1},
-          c + i * ldc + j, ldc, again || once ? nullptr : packed,
-          ahead ? Later{b.data + (next_p + asked) * b.stride + next_j, b.stride} : Later{});
-      if (ahead) asked += depth / width;
-    }
-  };
-  // Of few rows the pages of B are what counts, of many the rows of C that a tile has.
-  if (m <= kManyRows) {
-    for (Index p = 0; p < k; p += kDepth)
-      for (Index tile = 0; tile < tiles.count; ++tile)
-        tile + 1 < tiles.count ? product(p, tile, p, tile + 1) : product(p, tile, p + kDepth, 0);
-  } else {
-    for (Index tile = 0; tile < tiles.count; ++tile)
-      for (Index p = 0; p < k; p += kDepth)
-        p + kDepth < k ? product(p, tile, p + kDepth, tile) : product(p, tile, 0, tile + 1);
-  }
-}
-
-// B as products of few rows read it: tile after tile, in each row after row, whole vectors.
-void pack_tiles(Index n, Index k, Matrix b, Real* packed) {
-  constexpr Index kSide = 16;  // of a transposed B: squares as wide as a cache line, so that every line is read once
-  const Index step = lanes();
-  const Tiles tiles(n);
-  for (Index tile = 0; tile < tiles.count; ++tile) {
-    const Index first = tiles.first(tile) * step, width = tiles.width(tile) * step,
-                columns = std::min(width, n - first);
-    for (Index p = 0; p < k; ++p) std::fill_n(packed + p * width + columns, width - columns, Real{0});
-    if (b.transposed) {
-      for (Index left = 0; left < columns; left += kSide)
-        for (Index top = 0; top < k; top += kSide)
-          for (Index p = top; p < std::min(k, top + kSide); ++p)
-            for (Index j = left; j < std::min(columns, left + kSide); ++j)
-              packed[p * width + j] = b.data[(first + j) * b.stride + p];
-    } else {
-      for (Index p = 0; p < k; ++p) std::copy_n(b.data + p * b.stride + first, columns, packed + p * width);
-    }
-    packed += k * width;
-  }
-}
-Index tiles_of(Index n) { return Tiles(n).count; }
-Index packed_columns(Index n) { return Tiles(n).vectors * lanes(); }
-
-// Tiles [begin, end) of C = A B + beta C, B packed. Sums are those of few_rows, bit for bit.
-void few_rows_packed(Index begin, Index end, Index m, Index n, Index k, const Real* a, Index lda, const Real* packed,
-                     Real beta, Real* c, Index ldc) {
-  const Index group = group_of(m), step = lanes();
-  const Tiles tiles(n);
-  for (Index tile = begin; tile < end; ++tile) {
-    const Index first = tiles.first(tile) * step, width = tiles.width(tile);
-    for (Index p = 0; p < k; p += kDepth)
-      for (Index i = 0; i < m; i += group)
-        tile_of<false>(std::min(group, m - i), width)(
-            tiles.part(tile), std::min(kDepth, k - p), 1, a + i * lda + p, lda, packed + first * k + p * width * step,
-            width * step, p == 0 ? beta : Real{1}, c + i * ldc + first, ldc, nullptr, Later{});
-  }
-}
-
-#if HWY_TARGET == HWY_AVX3 && !defined(HEED_DOUBLE)
-// Numbers p to p + 3 of 16 rows of B become four vectors of 16: four numbers of four rows are put together as they are
-// read, then blocks of 4 × 4 are turned.
-HWY_INLINE void turn(const float* const* rows, Index p, __m512* turned) {
-  __m512 four[4];  // of rows i, 4 + i, 8 + i and 12 + i
-  HWY_UNROLL(4)
-  for (Index i = 0; i < 4; ++i) {
-    const auto read = [&](Index row) HWY_ATTR { return _mm_loadu_ps(rows[row + i] + p); };
-    four[i] = _mm512_castps128_ps512(read(0));
-    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0x00f0, read(4));
-    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0x0f00, read(8));
-    four[i] = _mm512_mask_broadcast_f32x4(four[i], 0xf000, read(12));
-  }
-  const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(four[0], four[1])),
-                low2 = _mm512_castps_pd(_mm512_unpacklo_ps(four[2], four[3])),
-                high = _mm512_castps_pd(_mm512_unpackhi_ps(four[0], four[1])),
-                high2 = _mm512_castps_pd(_mm512_unpackhi_ps(four[2], four[3]));
-  turned[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, low2));
-  turned[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, low2));
-  turned[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, high2));
-  turned[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, high2));
-}
-
-constexpr Index kTurned = 16;  // rows of B that become one vector
-
-// 16 rows of B that begin at `first`; of the last ones, those that are there and the last again.
-HWY_INLINE void rows_to_turn(Matrix b, Index first, Index end, const float** rows) {
-  for (Index j = 0; j < kTurned; ++j) rows[j] = b.data + std::min(first + j, end - 1) * b.stride;
-}
-
-// What stands at p in the next 16 rows is asked for, a line at a time.
-HWY_INLINE void ask_for_next(const float* const* rows, Index p, Index ldb) {
-  if (p % kTurned != 0) return;
-  HWY_UNROLL(16)
-  for (Index j = 0; j < kTurned; ++j) hwy::Prefetch(rows[j] + kTurned * ldb + p);
-}
-
-// C = alpha A Bᵀ + beta C for kRows rows of A and up to 16 rows of B, numbers [begin, begin + depth) of each.
-template <Index kRows>
-void sums_of_turned(const float* const* rows, Index count, Index begin, Index depth, Real alpha, const Real* a,
-                    Index lda, Index ldb, Real beta, Real* c, Index ldc) {
-  V sums[kRows];
-  HWY_UNROLL(6)
-  for (V& sum : sums) sum = set(0);
-  const auto add = [&](Index p, V right) HWY_ATTR {
-    HWY_UNROLL(6)
-    for (Index i = 0; i < kRows; ++i) sums[i] = hn::MulAdd(hn::Set(D(), a[i * lda + p]), right, sums[i]);
-  };
-  Index p = begin;
-  for (; p + 4 <= begin + depth; p += 4) {
-    ask_for_next(rows, p, ldb);
-    __m512 turned[4];
-    turn(rows, p, turned);
-    HWY_UNROLL(4)
-    for (Index i = 0; i < 4; ++i) add(p + i, V{turned[i]});
-  }
-  for (; p < begin + depth; ++p) {
-    HWY_ALIGN float one[kTurned];
-    for (Index j = 0; j < kTurned; ++j) one[j] = rows[j][p];
-    add(p, load(one));
-  }
-  HWY_UNROLL(6)
-  for (Index i = 0; i < kRows; ++i) {
-    V sum = hn::Mul(hn::Set(D(), alpha), sums[i]);
-    if (beta != 0) sum = hn::MulAdd(hn::Set(D(), beta), load_part(c + i * ldc, count), sum);
-    store_part(sum, c + i * ldc, count);
-  }
-}
-
-// packed[p * width + j] = b[j * ldb + p] for `depth` numbers of the rows [first, end) of B, and for others beyond them
-// up to the width, a multiple of 16.
-void pack_turned(Matrix b, Index first, Index end, Index begin, Index depth, Index width, float* packed) {
-  for (Index at = 0; at < width; at += kTurned) {
-    const float* rows[kTurned];
-    rows_to_turn(b, first + at, end, rows);
-    Index p = 0;
-    for (; p + 4 <= depth; p += 4) {
-      ask_for_next(rows, begin + p, b.stride);
-      __m512 turned[4];
-      turn(rows, begin + p, turned);
-      HWY_UNROLL(4)
-      for (Index i = 0; i < 4; ++i) _mm512_storeu_ps(packed + (p + i) * width + at, turned[i]);
-    }
-    for (; p < depth; ++p)
-      for (Index j = 0; j < kTurned; ++j) packed[p * width + at + j] = rows[j][begin + p];
-  }
-}
-
-// The same of C = alpha A Bᵀ + beta C: B is turned a tile at a time, which takes less than to wait for it to come from
-// memory and spares each element of C a sum over lanes. Every element is summed as in few_rows.
-void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
-                         Index ldc) {
-  using Few = decltype(&sums_of_turned<1>);
-  static constexpr Few kFew[] = {sums_of_turned<1>, sums_of_turned<2>, sums_of_turned<3>,
-                                 sums_of_turned<4>, sums_of_turned<5>, sums_of_turned<6>};
-  constexpr Index kWidth = kTile * kTurned;
-  HWY_ALIGN Real packed[kDepth * kWidth];
-  const Index group = group_of(m);
-  for (Index j = begin, width = 0; j < end; j += width) {
-    const bool wide = m > kMostRows && end - j >= kWidth;
-    width = wide ? kWidth : kTurned;
-    const float* rows[kTurned];
-    if (!wide) rows_to_turn(b, j, end, rows);
-    for (Index p = 0; p < k; p += kDepth) {
-      const Index depth = std::min(kDepth, k - p);
-      if (wide) pack_turned(b, j, end, p, depth, width, packed);
-      for (Index i = 0; i < m; i += group) {
-        const Index some = std::min(group, m - i) - 1;
-        const Real* const left = a.data + i * a.stride;
-        Real* const to = c + i * ldc + j;
-        const Real kept = p == 0 ? beta : Real{1};
-        if (wide)
-          tile_of<false>(some + 1, kTile)(0, depth, alpha, left + p, a.stride, packed, width, kept, to, ldc, nullptr,
-                                          Later{});
-        else
-          kFew[some](rows, std::min(width, end - j), p, depth, alpha, left, a.stride, b.stride, kept, to, ldc);
-      }
-    }
-  }
-}
-#else
-// The same of C = alpha A Bᵀ + beta C.
-void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
-                         Index ldc) {
-  using Dots = decltype(&dots_of_rows<1, true>);
-  static constexpr Dots kDots[] = {dots_of_rows<1, true>, dots_of_rows<2, true>, dots_of_rows<3, true>,
-                                   dots_of_rows<4, true>, dots_of_rows<5, true>, dots_of_rows<6, true>};
-  static constexpr Dots kDotsAgain[] = {dots_of_rows<1, false>, dots_of_rows<2, false>, dots_of_rows<3, false>,
-                                        dots_of_rows<4, false>, dots_of_rows<5, false>, dots_of_rows<6, false>};
-  constexpr Index kColumns = 64;  // rows of B that the next group of rows finds in cache
-  const Index group = group_of(m);
-  for (Index j = begin; j < end; j += kColumns)
-    for (Index i = 0; i < m; i += group) {
-      const Dots* const dots = i == 0 ? kDots : kDotsAgain;
-      dots[std::min(group, m - i) - 1](std::min(kColumns, end - j), k, alpha, a.data + i * a.stride, a.stride,
-                                       b.data + j * b.stride, b.stride, beta, c + i * ldc + j, ldc);
-    }
-}
-
-#endif
-
-// Some rows of A by many of B, C = alpha A Bᵀ + beta C, where dot products would read A again and again from the second
-// cache: A stands transposed, [depth, rows], so that a vector holds a number of each row, and B is read number by
-// number, kDepthOfRows of each row at a time.
-constexpr Index kDepthOfRows = 128, kMostVectors = 4;
-constexpr Index kSums = kTile * kMostRows;  // that stay in registers
-
-// Sums of `depth` numbers for kRows rows of B against kVectors vectors of rows of A, added to `sums` [kRows, vectors]
-// or, if `first`, put there. Asks for the same numbers of the kRows rows behind.
-template <Index kRows, Index kVectors>
-void sums_of_rows(Index depth, const Real* a, const Real* b, Index ldb, bool first, Real* to) {
-  const Index step = lanes();
-  V sums[kRows * kVectors];
-  HWY_UNROLL(24)
-  for (V& sum : sums) sum = set(0);
-  for (Index p = 0; p < depth; ++p) {
-    for (Index r = p % kLine; r < kRows; r += kLine) to_second_cache(b + (kRows + r) * ldb + (p - p % kLine));
-    V left[kVectors];
-    HWY_UNROLL(4)
-    for (Index v = 0; v < kVectors; ++v) left[v] = load(a + (p * kVectors + v) * step);
-    HWY_UNROLL(24)
-    for (Index r = 0; r < kRows; ++r) {
-      const V right = hn::Set(D(), b[r * ldb + p]);
-      HWY_UNROLL(4)
-      for (Index v = 0; v < kVectors; ++v) sums[r * kVectors + v] = hn::MulAdd(left[v], right, sums[r * kVectors + v]);
-    }
-  }
-  HWY_UNROLL(24)
-  for (Index i = 0; i < kRows * kVectors; ++i)
-    store(first ? sums[i] : hn::Add(load(to + i * step), sums[i]), to + i * step);
-}
-
-// `count` rows of A, `depth` numbers of each, as [depth, width]; beyond count: zeros.
-void transpose_rows(const Real* a, Index lda, Index count, Index depth, Index width, Real* to) {
-  const Index step = lanes();
-  HWY_ALIGN Real four[4 * hn::MaxLanes(D())];
-  const hn::CappedTag<Real, 4> d4;
-  for (Index i = 0; i < width; i += 4) {
-    Index p = 0;
-    if (i + 4 <= count && hn::Lanes(d4) == 4)
-      for (; p + step <= depth; p += step) {
-        const Real* const from = a + i * lda + p;
-        hn::StoreInterleaved4(load(from), load(from + lda), load(from + 2 * lda), load(from + 3 * lda), D(), four);
-        for (Index q = 0; q < step; ++q) hn::StoreU(hn::LoadU(d4, four + 4 * q), d4, to + (p + q) * width + i);
-      }
-    for (; p < depth; ++p)
-      for (Index r = i; r < std::min(i + 4, width); ++r) to[p * width + r] = r < count ? a[r * lda + p] : Real{0};
-  }
-}
-
-template <Index kVectors>
-void rows_by_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
-                  Index ldc) {
-  constexpr Index kRows = kSums / kVectors, kColumns = 384;  // of C at a time
-  constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
-  HWY_ALIGN Real left[kDepthOfRows * kVectors * kLanes];
-  HWY_ALIGN Real sums[kColumns * kVectors * kLanes];
-  const Index width = kVectors * lanes();
-  for (Index j = begin; j < end; j += kColumns) {
-    const Index columns = std::min(kColumns, end - j);
-    for (Index p = 0; p < k; p += kDepthOfRows) {
-      const Index depth = std::min(kDepthOfRows, k - p);
-      transpose_rows(a.data + p, a.stride, m, depth, width, left);
-      Index x = 0;
-      const Real* const from = b.data + j * b.stride + p;
-      for (; x + kRows <= columns; x += kRows)
-        sums_of_rows<kRows, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
-      for (; x + 4 <= columns; x += 4)
-        sums_of_rows<4, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
-      for (; x < columns; ++x)
-        sums_of_rows<1, kVectors>(depth, left, from + x * b.stride, b.stride, p == 0, sums + x * width);
-    }
-    for (Index i = 0; i < m; ++i)
-      for (Index x = 0; x < columns; ++x) {
-        Real& to = c[i * ldc + j + x];
-        const Real sum = alpha * sums[x * width + i];
-        to = beta == 0 ? sum : sum + beta * to;
-      }
-  }
-}
-
-// Columns [begin, end) of C = alpha A Bᵀ + beta C, of some rows at a time.
-void some_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
-                          Index ldc) {
-  using Rows = decltype(&rows_by_rows<1>);
-  static constexpr Rows kRowsBy[] = {rows_by_rows<1>, rows_by_rows<2>, rows_by_rows<3>, rows_by_rows<4>};
-  const Index most = kMostVectors * lanes(), parts = (m + most - 1) / most, part = (m + parts - 1) / parts;
-  for (Index i = 0; i < m; i += part) {
-    const Index rows = std::min(part, m - i);
-    kRowsBy[(rows + lanes() - 1) / lanes() - 1](begin, end, rows, k, alpha, {a.data + i * a.stride, a.stride}, b, beta,
-                                                c + i * ldc, ldc);
-  }
-}
-
-}  // namespace heed::kernels::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace heed::kernels {
-HWY_EXPORT(few_rows);
-HWY_EXPORT(few_rows_transposed);
-HWY_EXPORT(few_rows_packed);
-HWY_EXPORT(some_rows_transposed);
-HWY_EXPORT(pack_tiles);
-HWY_EXPORT(tiles_of);
-HWY_EXPORT(packed_columns);
 
 #ifndef HEED_DOUBLE
 namespace {
@@ -531,14 +25,11 @@ constexpr Index kFewRows = 80, kFewRowsTransposed = 24;
 // From the latter up to so many, where the sums are long, a product by a transposed matrix is one of some rows.
 constexpr Index kSomeRows = 64, kDepthOfSomeRows = 512;
 
-enum class Own { few_rows, few_rows_transposed, some_rows_transposed };
+using Own = decltype(&few_rows);
 void own_product(Own kernel, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   const Index grain = std::min(kReadOfThread, kWorkOfThread / m) / (kBlock * k);
   parallel_for((n + kBlock - 1) / kBlock, 1 + grain, [&](Index begin, Index end) {
-    (kernel == Own::few_rows              ? HWY_DYNAMIC_DISPATCH(few_rows)
-     : kernel == Own::few_rows_transposed ? HWY_DYNAMIC_DISPATCH(few_rows_transposed)
-                                          : HWY_DYNAMIC_DISPATCH(some_rows_transposed))(
-        begin * kBlock, std::min(n, end * kBlock), m, k, alpha, a, b, beta, c, ldc);
+    kernel(begin * kBlock, std::min(n, end * kBlock), m, k, alpha, a, b, beta, c, ldc);
   });
 }
 
@@ -585,9 +76,9 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 #else
   if (k == 0) return ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);  // oneDNN leaves C as it is
   if (!a.transposed && (rows_are_alone || m <= (b.transposed ? kFewRowsTransposed : kFewRows)))
-    return own_product(b.transposed ? Own::few_rows_transposed : Own::few_rows, m, n, k, alpha, a, b, beta, c, ldc);
+    return own_product(b.transposed ? few_rows_transposed : few_rows, m, n, k, alpha, a, b, beta, c, ldc);
   if (!a.transposed && b.transposed && m <= kSomeRows && k >= kDepthOfSomeRows)
-    return own_product(Own::some_rows_transposed, m, n, k, alpha, a, b, beta, c, ldc);
+    return own_product(some_rows_transposed, m, n, k, alpha, a, b, beta, c, ldc);
   product(m, n, k, alpha, a, b, beta, c, ldc);
 #endif
 }
@@ -606,18 +97,17 @@ void gemm_packed(Index m, Index n, Index k, const Real* a, Index lda, const Real
   ref::gemm(m, n, k, 1, {a, lda}, {packed, n}, beta, c, ldc);
 }
 #else
-Index packed_size(Index n, Index k) { return HWY_DYNAMIC_DISPATCH(packed_columns)(n) * k; }
-void pack(Index n, Index k, Matrix b, Real* packed) { HWY_DYNAMIC_DISPATCH(pack_tiles)(n, k, b, packed); }
+Index packed_size(Index n, Index k) { return packed_columns(n) * k; }
+void pack(Index n, Index k, Matrix b, Real* packed) { pack_tiles(n, k, b, packed); }
 bool takes_packed(Index m) { return rows_are_alone || m <= kFewRows; }
 void gemm_packed(Index m, Index n, Index k, const Real* a, Index lda, const Real* packed, Real beta, Real* c,
                  Index ldc) {
   if (m == 0 || n == 0) return;
   if (k == 0) return ref::gemm(m, n, k, 1, {a, lda}, {packed, n}, beta, c, ldc);
-  const Index tiles = HWY_DYNAMIC_DISPATCH(tiles_of)(n);
+  const Index tiles = tiles_of(n);
   const Index grain = std::min(kReadOfThread, kWorkOfThread / m) * tiles / (n * k);
-  parallel_for(tiles, 1 + grain, [=](Index begin, Index end) {
-    HWY_DYNAMIC_DISPATCH(few_rows_packed)(begin, end, m, n, k, a, lda, packed, beta, c, ldc);
-  });
+  parallel_for(tiles, 1 + grain,
+               [=](Index begin, Index end) { few_rows_packed(begin, end, m, n, k, a, lda, packed, beta, c, ldc); });
 }
 #endif
 
@@ -636,4 +126,3 @@ void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Ma
 }
 
 }  // namespace heed::kernels
-#endif
