@@ -199,6 +199,7 @@ void run(RunCommand command, const Job* expected) {
   Transcripts transcripts(job, command.output);
   require(!transcripts || (!command.n_best && !command.scores && !command.json),
           "--output: a transcript is of the best output alone, without --n-best, --scores and --json");
+  if (transcripts) command.options.search.options.probabilities = true;  // a word's confidence is one
   const std::string file = transcripts.file(command.output);
   Output output(file);
   const bool watched = ::isatty(STDERR_FILENO) == 1 && (file != "-" || ::isatty(STDOUT_FILENO) == 0);

@@ -28,11 +28,10 @@ struct Path {
 };
 
 // pick(path, t, words, vocabulary, allowed) gives the path's next word by log-probabilities that lack a constant, -1 if
-// none can come; called by many threads.
+// none can come; called by many threads. `summed`: with probabilities, and an Error where there is NaN.
 template <class Pick>
-Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, const Pick& pick) {
+Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, bool summed, const Pick& pick) {
   const SearchOptions& options = plan.options();
-  const bool summed = options.probabilities || plan.watched() || !plan.unconstrained();
   Hypotheses result(static_cast<std::size_t>(plan.sources()),
                     std::vector<Hypothesis>(static_cast<std::size_t>(samples)));
   std::vector<Path> paths;
@@ -165,7 +164,8 @@ Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOpt
     return plan.unconstrained() ? static_cast<std::int32_t>(kernels::largest_place(vocabulary, log_probabilities))
                                 : likeliest(log_probabilities, vocabulary, allowed);
   };
-  return search_by(plan, decoding, 1, pick);
+  const bool summed = options.probabilities || plan.watched() || !plan.unconstrained();
+  return search_by(plan, decoding, 1, summed, pick);
 }
 
 Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
@@ -186,7 +186,7 @@ Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOpt
     return sampler.draw(log_probabilities, vocabulary,
                         RandomSequence(own.derive(static_cast<std::uint64_t>(t))).uniform(), allowed);
   };
-  return search_by(plan, decoding, options.best, pick);
+  return search_by(plan, decoding, options.best, true, pick);
 }
 
 }  // namespace heed

@@ -32,6 +32,9 @@ grep -qE 'score +location-aware' output || { fault 'a demo has an attention that
 cut -f1 spoken/test.tsv | head -n 2 >spoken/list
 "$heed" transcribe spoken/model --input spoken/list --set window=median --set half-width=20 >output 2>log
 [ "$(grep -c '^spoken/sounds/test-' output)" -eq 2 ] || { fault 'a list of sounds is not read'; cat output log; }
+# A greedy search sums no probabilities, unless a transcript has to say how sure it is of each word.
+"$heed" transcribe spoken/model --input spoken/list --search greedy --output ctm >output 2>log
+awk '{ sure += $6 } END { exit !(NR > 0 && sure < 0.9 * NR) }' output || { fault 'a greedy transcript is too sure'; cat output log; }
 code=0
 "$heed" transcribe spoken/model --input spoken/list --set hidden=3 >output 2>&1 || code=$?
 [ $code -eq 1 ] || fault "a setting with weights: exit code $code, not 1"
