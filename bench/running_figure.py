@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Words a second over batch size and threads, Heed beside CTranslate2, in full and in eight bits: measured and drawn.
+"""Words per second over batch size and threads, Heed beside CTranslate2, in full and in eight bits: measured and drawn.
 
 bench/running_figure.py --write docs/results   # running.svg and the numbers in build/bench/running-batches.json
 """
@@ -29,7 +29,7 @@ FILE = "running.svg"
 
 
 def measured(options):
-    """{"beam", "points": [{"threads", "numbers", "batch", "heed", "ctranslate2"}]}, words a second by the clock."""
+    """{"beam", "points": [{"threads", "numbers", "batch", "heed", "ctranslate2"}]}, words per second by the clock."""
     session = Session(options, options.python)
     points = []
     for threads in THREADS:
@@ -76,7 +76,7 @@ def panel(threads, points, top, left):
 def drawn(record):
     points = record["points"]
     how = f"beam {record['beam']}" if record["beam"] > 1 else "greedy"
-    parts = [text(LEFT, 28, f"Words a second, small Transformer, {how}", 16, weight="bold")]
+    parts = [text(LEFT, 28, f"Words per second, small Transformer, {how}", 16, weight="bold")]
     left = LEFT
     for words, colour, kind in LINES.values():
         parts += [line(left, 54, left + 26, 54, colour, 2), mark(kind, left + 13, 54, colour, 3.5)]
