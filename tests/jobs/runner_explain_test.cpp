@@ -324,7 +324,9 @@ TEST(RunnerExplain, TrustIsMeasuredWhereItIsAskedFor) {
 }
 
 TEST(RunnerExplain, OfATextThatIsCutTheTraceHasWhatWasRead) {
-  Runner model = runner_of("rnnsearch");
+  std::vector<std::string> warned;
+  Runner model(std::make_shared<const Bundle>(make_tiny({.system = "rnnsearch", .job = "translation"})), "tiny", 1,
+               [&](const std::string& line) { warned.push_back(line); });
   ExplainOptions options;
   options.run.limits = {.longest = 4, .too_long = TooLong::cut};
   const Trace trace =
@@ -332,6 +334,7 @@ TEST(RunnerExplain, OfATextThatIsCutTheTraceHasWhatWasRead) {
   EXPECT_EQ(trace.axes.front().text.text, "the cat the cat the cat");
   EXPECT_EQ(trace.axes.front().size(), 5);  // with the end
   EXPECT_EQ(trace.alignment.size(1), 5);
+  EXPECT_EQ(warned.size(), 1u);
 }
 
 TEST(RunnerExplain, WhatCannotBeExplainedIsAnError) {

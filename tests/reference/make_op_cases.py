@@ -690,7 +690,7 @@ def recurrent(cell, gates, result, step=False, bias_per_sentence=False):
         if attributes["initial"]:
             inputs += [draw.normal([batch, hidden]) for _ in range(count)]
 
-        def apply(x, *rest):
+        def apply(x, *rest, opposite=False):
             if attributes["initial"]:
                 weights, states = rest[:-count], rest[-count:]
             else:
@@ -702,8 +702,26 @@ def recurrent(cell, gates, result, step=False, bias_per_sentence=False):
                 weights = (torch.cat([w, torch.eye(gates * hidden, dtype=x.dtype)]), u, *shared)
             if step:
                 return result(*cell(x, states, weights, form))
-            outputs, last = over_time(lambda now, state: cell(now, state, weights, form), x, states, attributes)
-            return result(outputs, last, attributes)
+            given = {**attributes, "reverse": attributes["reverse"] ^ opposite}
+            outputs, last = over_time(lambda now, state: cell(now, state, weights, form), x, states, given)
+            return result(outputs, last, given)
+
+        return inputs, attributes, apply
+
+    return make
+
+
+def both_ways(cell, gates, result):
+    """Two cells read the same words in opposite directions; the second one's inputs stand behind the first one's."""
+
+    def make(draw):
+        inputs, attributes, run = recurrent(cell, gates, lambda outputs, last, _: (outputs, last))(draw)
+        inputs += [draw.uniform(list(each.shape), -0.75, 0.75) for each in inputs[1:]]
+
+        def apply(x, *rest):
+            half = len(rest) // 2
+            (ahead, last), (back, first) = run(x, *rest[:half]), run(x, *rest[half:], opposite=True)
+            return result(torch.cat([ahead, back], -1), last, first)
 
         return inputs, attributes, apply
 
@@ -721,6 +739,16 @@ op("lstm_all_results")(
 op("gru_all_results")(recurrent(gru_cell, 3, lambda outputs, last, _: torch.tanh(outputs) * last[0]))
 op("lstm_step")(recurrent(lstm_cell, 4, lambda hidden, cell: hidden + cell.square(), step=True))
 op("gru_step")(recurrent(gru_cell, 3, lambda hidden: hidden, step=True))
+op("lstm_both_ways")(both_ways(lstm_cell, 4, lambda outputs, *_: outputs))
+op("gru_both_ways")(both_ways(gru_cell, 3, lambda outputs, *_: outputs))
+op("lstm_both_ways_all_results")(
+    both_ways(
+        lstm_cell, 4, lambda outputs, a, b: torch.tanh(outputs).sum() * (a[0] + a[1].square()) * (b[1] - b[0])
+    )
+)
+op("gru_both_ways_all_results")(
+    both_ways(gru_cell, 3, lambda outputs, a, b: torch.tanh(outputs).sum() * a[0] * b[0].square())
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
