@@ -54,7 +54,8 @@ nb::dict dict_of(const heed::TraceAxis& axis) {
   if (axis.kind == heed::Kind::image || axis.kind == heed::Kind::sound) {
     result["rows"] = axis.rows;
     result["columns"] = axis.columns;
-    if (axis.frame_seconds > 0) result["frame_seconds"] = axis.frame_seconds;
+    if (axis.frames.step > 0) result["frame_seconds"] = axis.frames.step;
+    if (axis.frames.margin != 0) result["frame_margin"] = axis.frames.margin;
     if (!axis.preview.empty()) result["preview"] = axis.preview;
   } else {
     result = dict_of(axis.text);
