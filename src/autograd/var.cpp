@@ -8,7 +8,6 @@
 
 #include "heed/autograd/tensor_math.h"
 #include "heed/kernels/elementwise.h"
-#include "heed/kernels/gemm.h"
 
 namespace heed {
 namespace {
@@ -232,13 +231,8 @@ Gradients backward(const Var& loss) {
   return gradients;
 }
 
-NoGradient::NoGradient() : before_(std::exchange(recording_now, false)), alone_before_(kernels::rows_alone()) {
-  kernels::set_rows_alone(true);
-}
-NoGradient::~NoGradient() {
-  recording_now = before_;
-  kernels::set_rows_alone(alone_before_);
-}
+NoGradient::NoGradient() : before_(std::exchange(recording_now, false)) {}
+NoGradient::~NoGradient() { recording_now = before_; }
 bool recording() { return recording_now; }
 
 void check_numbers(bool on) { checking.store(on, std::memory_order_relaxed); }

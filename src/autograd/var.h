@@ -11,6 +11,7 @@
 
 #include "heed/autograd/gradient.h"
 #include "heed/autograd/int8_weight.h"
+#include "heed/kernels/gemm.h"
 
 // The define-by-run tape. An op computes its value with kernels and records a closure that *returns* the gradients
 // of its inputs; the engine alone un-broadcasts and accumulates them. Values live in Vars and in the closures that
@@ -168,7 +169,8 @@ class NoGradient {
   NoGradient& operator=(const NoGradient&) = delete;
 
  private:
-  bool before_, alone_before_;
+  bool before_;
+  kernels::RowsAlone alone_{true};
 };
 
 // When on, the first op whose value or gradient holds a NaN or an infinity is an Error that names it. Costs a pass

@@ -29,7 +29,6 @@ struct RunCommand {
   Index best = 1, chunk = 0;
   int threads = 0;
   bool n_best = false, scores = false, draw = false, prefix = false, json = false, verify = false, int8 = false;
-  bool listed_inputs = false;  // the only word is the file of --input
   std::string shortlist;
   Shortlist::Limits listed;
   RunOptions options;
@@ -160,10 +159,8 @@ void check(RunCommand& command) {
     command.words.erase(command.words.begin());
   }
   require(command.input.empty() || command.words.empty(), "--input: the inputs are on the command line already");
-  command.listed_inputs = !command.input.empty();
-  if (command.listed_inputs) command.words.push_back(command.input);
+  if (!command.input.empty()) command.words.push_back(command.input);
   search.best = command.best;
-  search.probabilities = command.json || command.scores || command.n_best || command.draw || !command.alignment.empty();
 }
 
 void check_search(const RunCommand& command) {
@@ -195,11 +192,12 @@ void run(RunCommand command, const Job* expected) {
   }
   require(expected == nullptr || expected == &job, "{}: it is for {}; run it with heed {}", command.models.front(),
           job.name, job.verb);
-  RunInputs inputs(command.words, job, command.listed_inputs);
+  RunInputs inputs(command.words, job, !command.input.empty());
   Transcripts transcripts(job, command.output);
   require(!transcripts || (!command.n_best && !command.scores && !command.json),
           "--output: a transcript is of the best output alone, without --n-best, --scores and --json");
-  if (transcripts) command.options.search.options.probabilities = true;  // a word's confidence is one
+  command.options.search.options.probabilities = transcripts || command.json || command.scores || command.n_best ||
+                                                 command.draw || !command.alignment.empty();
   const std::string file = transcripts.file(command.output);
   Output output(file);
   const bool watched = ::isatty(STDERR_FILENO) == 1 && (file != "-" || ::isatty(STDOUT_FILENO) == 0);

@@ -136,12 +136,14 @@ EncodedSample Runner::encode(const Sample& sample, const InputLimits& limits, In
 Runner::Encoded Runner::encode_all(std::span<const Sample> samples, const InputLimits& limits, BadText bad,
                                    Index before, NoChoice none) const {
   Encoded encoded;
-  if (const auto bare = std::count_if(samples.begin(), samples.end(), [](const auto& x) { return x.choices.empty(); });
-      before == 0 && bare > 0 && bundles_.front()->choices_given)
-    warn_(
-        fmt::format("{} of {} samples have no choices, but {} was trained with choices and has not learnt to choose "
-                    "among all words of a text",
-                    bare, samples.size(), name_));
+  if (before == 0 && bundles_.front()->choices_given) {
+    const auto bare = std::count_if(samples.begin(), samples.end(), [](const auto& x) { return x.choices.empty(); });
+    if (bare > 0)
+      warn_(
+          fmt::format("{} of {} samples have no choices, but {} was trained with choices and has not learnt to choose "
+                      "among all words of a text",
+                      bare, samples.size(), name_));
+  }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Index number = before + static_cast<Index>(i) + 1;
     encoded.prepared.push_back(prepared(samples[i], number));

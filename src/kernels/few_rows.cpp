@@ -11,77 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-// The sum of the lanes of each of kTile vectors.
-HWY_INLINE void sum_each(const V* vectors, Real* sums) {
-#if HWY_TARGET == HWY_AVX3
-  if constexpr (kFloat) {
-    // Blocks of four lanes are added up as they are transposed, then the four blocks: fewer steps than one by one.
-    const hn::Repartition<double, D> pairs;
-    const auto folded = [](V a, V b) HWY_ATTR {
-      return hn::Add(hn::InterleaveLower(D(), a, b), hn::InterleaveUpper(D(), a, b));
-    };
-    const auto left = hn::BitCast(pairs, folded(vectors[0], vectors[1]));
-    const auto right = hn::BitCast(pairs, folded(vectors[2], vectors[3]));
-    const V blocks = hn::Add(hn::BitCast(D(), hn::InterleaveLower(pairs, left, right)),
-                             hn::BitCast(D(), hn::InterleaveUpper(pairs, left, right)));
-    const hn::Half<D> half;
-    const hn::Half<decltype(half)> quarter;
-    const auto two = hn::Add(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
-    hn::StoreU(hn::Add(hn::LowerHalf(quarter, two), hn::UpperHalf(quarter, two)), quarter, sums);
-    return;
-  }
-#endif
-  for (Index j = 0; j < kTile; ++j) sums[j] = sum_lanes(vectors[j]);
-}
-
-// C = alpha A Bᵀ + beta C for kRows rows of A and n of B, each element the dot product of two rows. kAhead: B comes
-// from memory, and what is read next is asked for. Of what is in cache already that would take the time of loads.
-template <Index kRows, bool kAhead>
-void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta, Real* c,
-                  Index ldc) {
-  for (Index first = 0; first < n; first += kTile) {
-    const Index columns = std::min(kTile, n - first);
-    const Real* rows[kTile];
-    HWY_UNROLL(4)
-    for (Index j = 0; j < kTile; ++j) rows[j] = b + (first + std::min(j, columns - 1)) * ldb;  // beyond: any row
-    V sums[kRows * kTile];
-    HWY_UNROLL(24)
-    for (V& sum : sums) sum = set(0);
-    const auto add = [&](const auto& read) HWY_ATTR {
-      V right[kTile];
-      HWY_UNROLL(4)
-      for (Index j = 0; j < kTile; ++j) right[j] = read(rows[j]);
-      HWY_UNROLL(6)
-      for (Index i = 0; i < kRows; ++i) {
-        const V left = read(a + i * lda);
-        HWY_UNROLL(4)
-        for (Index j = 0; j < kTile; ++j) sums[i * kTile + j] = hn::MulAdd(left, right[j], sums[i * kTile + j]);
-      }
-    };
-    for_each_vector(
-        k,
-        [&](Index x) HWY_ATTR {
-          if constexpr (kAhead) {
-            // The rows after these are likely in another page, where the hardware does not look ahead.
-            HWY_UNROLL(4)
-            for (Index j = 0; j < kTile; ++j) hwy::Prefetch(rows[j] + kTile * ldb + x);
-          }
-          add([x](const Real* row) HWY_ATTR { return load(row + x); });
-        },
-        [&](Index x, Index rest)
-            HWY_ATTR { add([x, rest](const Real* row) HWY_ATTR { return load_part(row + x, rest); }); });
-    HWY_UNROLL(6)
-    for (Index i = 0; i < kRows; ++i) {
-      Real whole[kTile];
-      sum_each(sums + i * kTile, whole);
-      for (Index j = 0; j < columns; ++j) {
-        Real& to = c[i * ldc + first + j];
-        to = beta == 0 ? alpha * whole[j] : alpha * whole[j] + beta * to;
-      }
-    }
-  }
-}
-
 // Columns [begin, end) of C = alpha A B + beta C. Each element is summed in the same order whatever m, begin and end
 // are.
 void few_rows(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
@@ -275,6 +204,53 @@ void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, M
   }
 }
 #else
+// C = alpha A Bᵀ + beta C for kRows rows of A and n of B, each element the dot product of two rows. kAhead: B comes
+// from memory, and what is read next is asked for. Of what is in cache already that would take the time of loads.
+template <Index kRows, bool kAhead>
+void dots_of_rows(Index n, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta, Real* c,
+                  Index ldc) {
+  for (Index first = 0; first < n; first += kTile) {
+    const Index columns = std::min(kTile, n - first);
+    const Real* rows[kTile];
+    HWY_UNROLL(4)
+    for (Index j = 0; j < kTile; ++j) rows[j] = b + (first + std::min(j, columns - 1)) * ldb;  // beyond: any row
+    V sums[kRows * kTile];
+    HWY_UNROLL(24)
+    for (V& sum : sums) sum = set(0);
+    const auto add = [&](const auto& read) HWY_ATTR {
+      V right[kTile];
+      HWY_UNROLL(4)
+      for (Index j = 0; j < kTile; ++j) right[j] = read(rows[j]);
+      HWY_UNROLL(6)
+      for (Index i = 0; i < kRows; ++i) {
+        const V left = read(a + i * lda);
+        HWY_UNROLL(4)
+        for (Index j = 0; j < kTile; ++j) sums[i * kTile + j] = hn::MulAdd(left, right[j], sums[i * kTile + j]);
+      }
+    };
+    for_each_vector(
+        k,
+        [&](Index x) HWY_ATTR {
+          if constexpr (kAhead) {
+            // The rows after these are likely in another page, where the hardware does not look ahead.
+            HWY_UNROLL(4)
+            for (Index j = 0; j < kTile; ++j) hwy::Prefetch(rows[j] + kTile * ldb + x);
+          }
+          add([x](const Real* row) HWY_ATTR { return load(row + x); });
+        },
+        [&](Index x, Index rest)
+            HWY_ATTR { add([x, rest](const Real* row) HWY_ATTR { return load_part(row + x, rest); }); });
+    HWY_UNROLL(6)
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < columns; ++j) {
+        Real& to = c[i * ldc + first + j];
+        const Real sum = alpha * sum_lanes(sums[i * kTile + j]);
+        to = beta == 0 ? sum : sum + beta * to;
+      }
+    }
+  }
+}
+
 // The same of C = alpha A Bᵀ + beta C.
 void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
                          Index ldc) {
@@ -292,7 +268,6 @@ void few_rows_transposed(Index begin, Index end, Index m, Index k, Real alpha, M
                                        b.data + j * b.stride, b.stride, beta, c + i * ldc + j, ldc);
     }
 }
-
 #endif
 
 // Some rows of A by many of B, C = alpha A Bᵀ + beta C, where dot products would read A again and again from the second

@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/base/one_thread.h"
 #include "heed/base/signal_stack.h"
@@ -15,9 +16,9 @@ namespace heed::kernels {
 #ifndef HEED_DOUBLE
 namespace {
 
-constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications that outweigh a thread's waking
-constexpr Index kReadOfThread = Index{1} << 18;  // elements of a matrix that do, where few rows are multiplied by it
-constexpr Index kBlock = 64;                     // rows or columns that are never cut over threads
+// Elements of a matrix that outweigh a thread's waking, where few rows are multiplied by it.
+constexpr Index kReadOfThread = Index{1} << 18;
+constexpr Index kBlock = 64;  // rows or columns that are never cut over threads
 
 // Up to so many rows, such as the hypotheses of one sentence or its words, or the sentences of a batch, our own kernels
 // are as fast as oneDNN, which packs B for every product and whose first writes code for some 30 ms (decision 19).
@@ -66,8 +67,9 @@ void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real bet
 namespace {
 thread_local bool rows_are_alone = false;
 }
-void set_rows_alone(bool alone) { rows_are_alone = alone; }
 bool rows_alone() { return rows_are_alone; }
+RowsAlone::RowsAlone(bool alone) : before_(std::exchange(rows_are_alone, alone)) {}
+RowsAlone::~RowsAlone() { rows_are_alone = before_; }
 
 void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   if (m == 0 || n == 0) return;
@@ -117,11 +119,10 @@ void gemm_batch(Index batch, Index m, Index n, Index k, Real alpha, Matrix a, Ma
   // does not pay.
   const Index work = std::max<Index>(1, m * n * k);
   parallel_for(batch, std::max<Index>(1, 65536 / work), [&, alone = rows_are_alone](Index begin, Index end) {
-    const bool before = std::exchange(rows_are_alone, alone);  // of this thread, which may be another
+    const RowsAlone as_before(alone);  // on this thread, which may be another
     for (Index i = begin; i < end; ++i)
       gemm(m, n, k, alpha, {a.data + offsets.a[i], a.stride, a.transposed},
            {b.data + offsets.b[i], b.stride, b.transposed}, beta, c + offsets.c[i], ldc);
-    rows_are_alone = before;
   });
 }
 

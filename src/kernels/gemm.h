@@ -17,8 +17,20 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 // Whether the calling thread's products sum each row of C in one order, whatever rows stand beside it, where A is not
 // transposed: then a row's result is that of a product of this row alone, bit for bit. Otherwise products of many rows
 // are those of oneDNN, which are somewhat faster and whose order depends on the number of rows.
-void set_rows_alone(bool alone);
 bool rows_alone();
+// Says so while it lives.
+class RowsAlone {
+ public:
+  explicit RowsAlone(bool alone);
+  ~RowsAlone();
+  RowsAlone(const RowsAlone&) = delete;
+  RowsAlone& operator=(const RowsAlone&) = delete;
+
+ private:
+  bool before_;
+};
+
+constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications that outweigh a thread's waking
 
 // A matrix op(B) by which few rows are multiplied again and again, such as the states of every step: packed once, in
 // the order in which these products read it. `packed_size` is what it takes. It is read on the SIMD target that packed

@@ -39,9 +39,9 @@ struct Later {
 };
 
 // C = alpha A B + beta C for kRows rows of A and kVectors vectors of columns of B; of the last vector the first `part`
-// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead: as
-// above, and B has only these columns of the last vector. Without it B is in cache and all can be read, and memory is
-// free to bring the first k / kVectors of the later rows meanwhile.
+// columns only, if it is not 0. Leaves what it read of B in `packed`, row after row, if that is not null. kAhead:
+// B comes from memory, so that what is read next is asked for, and has only these columns of the last vector. Without
+// it B is in cache and all can be read, and memory is free to bring the first k / kVectors of the later rows meanwhile.
 template <Index kRows, Index kVectors, bool kAhead>
 void sums_of_columns(Index part, Index k, Real alpha, const Real* a, Index lda, const Real* b, Index ldb, Real beta,
                      Real* c, Index ldc, Real* packed, Later later) {

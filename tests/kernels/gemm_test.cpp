@@ -147,8 +147,7 @@ TEST(Gemm, PackedIsTheSameOnAnyThreadCount) {
 TEST(Gemm, RowsThatAreAloneAreTheSameHoweverManyThereAre) {
   constexpr Index most = 70, n = 149, k = 259;
   const std::vector<Real> a = normal_values(most * k, 4), b = normal_values(k * n, 5);
-  const bool before = rows_alone();
-  set_rows_alone(true);
+  const RowsAlone alone(true);
   on_every_target([&] {
     for (const bool flip : {false, true}) {
       const Matrix right{b.data(), flip ? k : n, flip};
@@ -163,7 +162,6 @@ TEST(Gemm, RowsThatAreAloneAreTheSameHoweverManyThereAre) {
       }
     }
   });
-  set_rows_alone(before);
 }
 
 TEST(Gemm, EmptyExtents) {

@@ -185,16 +185,14 @@ struct WantedOfCell {
 // cut over more threads.
 template <class Cell, class Run>
 void beside(Both<Cell>& cells, const Run& run) {
-  constexpr Index kWorkOfThread = Index{1} << 21;  // multiplications
+  using kernels::kWorkOfThread;
   const Sequence& sequence = cells.ahead.sequence();
   const Index step = sequence.packing.batch() * sequence.hidden * sequence.gate_width;
   const bool pays = step * sequence.packing.steps() > kWorkOfThread && (thread_count() <= 2 || step < kWorkOfThread);
   parallel_for(2, pays ? 1 : 2, [&, alone = kernels::rows_alone()](Index begin, Index end) {
-    const bool before = kernels::rows_alone();  // of this thread, which may be another
-    kernels::set_rows_alone(alone);
+    const kernels::RowsAlone as_before(alone);  // on this thread, which may be another
     if (begin == 0) run(cells.ahead, Index{0});
     if (end == 2) run(cells.back, sequence.hidden);
-    kernels::set_rows_alone(before);
   });
 }
 

@@ -105,7 +105,7 @@ test("a sound is transcribed, with a matrix in seconds", async ({ page, server }
   expect(await page.locator(".column-label").allTextContents()).toEqual(expect.arrayContaining(["0.0 s", "1.0 s"]));
   expect(await possibleViews(page)).toEqual(["Matrix", "Heads", "Search"]);
   await hoverCell(page, 2, 35, 5, 107);
-  await expect(page.locator(".reading-line")).toHaveText(/“light” looks at 1\.05–1\.08 s with \d+ %/);
+  await expect(page.locator(".reading-line")).toHaveText(/“light” looks at 1\.06–1\.09 s with \d+ %/);
   await accessible(page);
   await screenshot(page, "job-sound");
 });

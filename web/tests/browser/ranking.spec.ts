@@ -55,6 +55,7 @@ test("links are of one sentence: another one has none, a file has a line for eac
 
   const traces = ["a small cat", "an old house"].map((text) => sampleTrace({ layers: 2, heads: 2 }, text, text));
   await drop(page, "two.jsonl", traces.map((trace) => JSON.stringify(trace)).join("\n"));
+  await expect(page.getByText("two.jsonl")).toBeVisible();
   const file = (text: string) => ({ name: "gold.align", mimeType: "text/plain", buffer: Buffer.from(text) });
   await page.getByLabel("or a file").setInputFiles(file("0-0\n1-1\n2-2\n"));
   await expect(page.getByRole("status")).toHaveText("gold.align has 3 lines of links for 2 sentences.");
