@@ -2,6 +2,7 @@
 // its first weights a model hardly ever ends by itself: what is written is as long as its source, which is what
 // translations are. Of the Transformer there is the size of the paper's base model too.
 #include "heed/models/transformer.h"
+#include "heed/nn/word_screen.h"
 #include "heed/store/parameters_file.h"
 #include "translation/work.h"
 
@@ -42,6 +43,7 @@ const Family decoding("translation-decoding", [](Settings& settings) -> Step {
   BatchedSearch search;
   search.options.beam = settings.number("beam", search.options.beam);
   if (search.options.beam == 1) search.method = SearchMethod::greedy, search.options.probabilities = false;
+  search.screen = std::make_shared<WordScreen>();
   search.batch.samples = settings.number("sentences", 64);
   search.options.longest_factor = 1;
   search.options.longest_extra = 0;

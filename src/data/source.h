@@ -1,8 +1,12 @@
 #pragma once
 
+#include <memory>
+
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+class WordScreen;
 
 // One input of a batch as a model reads it, padded; what stands beyond a length is never looked at.
 struct Source {
@@ -21,6 +25,9 @@ struct Source {
   // counts words by their places among these. Empty: all may.
   Ids writable = {};        // [count]
   Mask writable_each = {};  // [batch, count]
+  // Set where the likeliest next word is all that is asked for: what tells most words to be others. Steps of a decoding
+  // may then give that word and no scores.
+  std::shared_ptr<WordScreen> screen = {};
 
   Index batch() const { return lengths.size(0); }
   Index longest() const { return words ? words.size(1) : features.size(1); }

@@ -223,8 +223,11 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       shortlisted->restrict(source);
       shortlisted->count_by_places(options);
     }
+    const bool extracts = search.extractive != ExtractiveValues{};
+    if (search.method == SearchMethod::greedy && options.likeliest_alone() && writers.size() == 1 && !extracts)
+      source.screen = search.screen;
     std::unique_ptr<Decoding> decoding = start_all(writers, source);
-    if (search.extractive != ExtractiveValues{}) {
+    if (extracts) {
       require(!shortlisted, "[shortlist] a summariser that was tuned to its text's words has none");
       for (const double weight : search.extractive) options.bonus += std::max(weight, 0.0);
       options.stopping = Stopping::beam_full;  // what may still gain is never certainly worse

@@ -29,6 +29,8 @@ struct BatchedSearch {
   SearchOptions options;  // its `prefixes` and `sentences` are one per source; its observer is called by many threads
   BatchLimits batch;
   std::shared_ptr<const Shortlist> shortlist = {};  // the words that may be written for each source; nothing: all
+  // Of a single model whose weights do not change: what spares greedy search most scores; nothing: it has them all.
+  std::shared_ptr<WordScreen> screen = {};
   ExtractiveValues extractive = {};  // what words that stand in the text get besides (search/extractive.h)
 };
 

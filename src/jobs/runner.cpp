@@ -10,6 +10,7 @@
 #include "heed/base/white_space.h"
 #include "heed/data/blank.h"
 #include "heed/data/text_file.h"
+#include "heed/nn/word_screen.h"
 
 namespace heed {
 namespace {
@@ -63,6 +64,7 @@ Runner::Runner(std::shared_ptr<const Bundle> bundle, std::string name, int threa
 Runner::Runner(Bundles bundles, std::string name, int threads, Warn warn)
     : bundles_(std::move(bundles)),
       name_(std::move(name)),
+      screen_(std::make_shared<WordScreen>()),
       threads_(threads > 0 ? threads : thread_count()),
       warn_(std::move(warn)) {
   for (const auto& bundle : bundles_) {
@@ -230,6 +232,7 @@ std::vector<std::vector<Result>> Runner::write(const Encoded& encoded, const Run
   }
   search.options.allows = constraint(samples, options.outputs);
   search.extractive = bundles_.front()->extractive;
+  search.screen = screen_;
   if (options.on_step) search.options.observer = [&options](const SearchStep&) { options.on_step(); };
   const Hypotheses found = search_batches(writers_, samples, search, threads_);
   std::vector<std::vector<Result>> results(encoded.samples.size(), std::vector<Result>(1));

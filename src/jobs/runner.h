@@ -165,6 +165,7 @@ class Runner {
   std::string name_;
   std::vector<const Writer*> writers_;
   std::vector<const Chooser*> choosers_;
+  std::shared_ptr<WordScreen> screen_;
   mutable ThreadPool threads_;
   Warn warn_;
   std::atomic<Index> seen_{0};  // samples so far

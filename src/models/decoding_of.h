@@ -66,7 +66,7 @@ template <class Model>
 class DecodingOf final : public Decoding {
  public:
   DecodingOf(const Model& model, const Source& source)
-      : model_(model), known_(source.copies ? source.known : 0), writable_(source.writable, source.writable_each) {
+      : model_(model), known_(source.copies ? source.known : 0), writable_(source) {
     const NoGradient off;
     require(!source.writable || kRestricts, "[decoding] what this model writes cannot be restricted to a shortlist");
     encoded_ = model.encode(source);

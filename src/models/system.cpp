@@ -9,6 +9,8 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
 #include "heed/base/spelling.h"
+#include "heed/kernels/softmax.h"
+#include "heed/nn/word_screen.h"
 
 namespace heed {
 namespace {
@@ -68,6 +70,21 @@ Var WordScores::logits() const {
       pointer_distribution(reshape(generates, Shape{rows, 1}), reshape(softmax(logits), Shape{rows, logits.size(-1)}),
                            reshape(weights, Shape{rows, m}), words, extended);
   return reshape(log(p + Var(Tensor::scalar(kLeastProbability))), Shape{batch, n, extended});
+}
+
+Ids WordScores::likeliest(WordScreen& screen) const {
+  if (!x_ || copied_.generates) return {};
+  const Ids words = screen.possible(x_.value(), weight_, bias_, flip_);
+  if (!words) return {};
+  const Tensor scores = of(chosen(words)).logits().value().contiguous();
+  const Index count = words.size(), rows = scores.size() / count;
+  Ids result(Shape{rows});
+  for (Index row = 0; row < rows; ++row) {
+    const Index place = kernels::largest_place(count, scores.data() + row * count);
+    if (place < 0) return {};
+    result.data()[row] = words.data()[place];
+  }
+  return result;
 }
 
 Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) const {

@@ -108,6 +108,8 @@ class WordScores {
   WordScores of(const Chosen& chosen) const { return {x_, chosen.weight, chosen.bias, chosen.flip}; }
 
   Var logits() const;  // [..., vocabulary], of a model that copies the extended one
+  // The word with the largest of each row's logits, [rows], without most of them; empty where that cannot be told so.
+  Ids likeliest(WordScreen& screen) const;
   Var cross_entropy(const Ids& expected, const CrossEntropy& options = {}) const;
   Index vocabulary() const;
   const Var& generates() const { return copied_.generates; }  // p [batch, n]; empty of a model that does not copy

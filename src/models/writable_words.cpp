@@ -7,14 +7,15 @@
 
 namespace heed {
 
-WritableWords::WritableWords(const Ids& words, const Mask& of_each) : words_(words) {
-  if (!words) return;
-  const Index count = words.size();
+WritableWords::WritableWords(const Source& source) : words_(source.writable), screen_(source.screen) {
+  if (!words_) return;
+  const Mask& of_each = source.writable_each;
+  const Index count = words_.size();
   own_.resize(static_cast<std::size_t>(of_each.size(0)));
-  for (std::size_t source = 0; source < own_.size(); ++source) {
-    const bool* const allowed = of_each.data() + static_cast<Index>(source) * count;
+  for (std::size_t sample = 0; sample < own_.size(); ++sample) {
+    const bool* const allowed = of_each.data() + static_cast<Index>(sample) * count;
     for (Index i = 0; i < count; ++i)
-      if (allowed[i]) own_[source].push_back(i);
+      if (allowed[i]) own_[sample].push_back(i);
   }
 }
 
@@ -27,10 +28,13 @@ Ids WritableWords::words_at(const Ids& places) const {
 
 Decoding::Step WritableWords::step_of(const StepScores& scores, const std::vector<Index>& sources) {
   const Index rows = static_cast<Index>(sources.size());
+  const Tensor weights =
+      scores.weights ? scores.weights.reshape(Shape{rows, scores.weights.size() / rows}) : Tensor();
+  if (screen_ && !words_)
+    if (const Ids likeliest = scores.words.likeliest(*screen_)) return {.words = {}, .weights = weights, .likeliest = likeliest};
   if (words_ && !chosen_) chosen_ = scores.words.chosen(words_);
   const Var logits = (chosen_ ? scores.words.of(*chosen_) : scores.words).logits();
-  Decoding::Step step{logits.value().reshape(Shape{rows, logits.size(-1)}),
-                      scores.weights ? scores.weights.reshape(Shape{rows, scores.weights.size() / rows}) : Tensor()};
+  Decoding::Step step{logits.value().reshape(Shape{rows, logits.size(-1)}), weights};
   if (scores.words.generates()) step.generates = scores.words.generates().value().reshape(Shape{rows});
   if (!words_) return step;
   // Each row's own words are summed as if there were no others: its numbers do not depend on the sources beside it.

@@ -15,10 +15,10 @@ struct StepScores {
 };
 
 // The words that a decoding may write: all, or those of a shortlist (Source::writable), whose scores alone are
-// computed.
+// computed. With a screen (Source::screen) a step may give the likeliest word alone.
 class WritableWords {
  public:
-  WritableWords(const Ids& words, const Mask& of_each);
+  explicit WritableWords(const Source& source);
   // The words that stand at these places; of all words the places are the words.
   Ids words_at(const Ids& places) const;
   // Row i belongs to sources[i]; a word that is none of its own has no probability.
@@ -26,6 +26,7 @@ class WritableWords {
 
  private:
   Ids words_;                                 // [count]; empty: all
+  std::shared_ptr<WordScreen> screen_;        // empty: all scores are wanted
   std::vector<std::vector<Index>> own_;       // of each source, the places of its words
   std::optional<WordScores::Chosen> chosen_;  // of the output's weights, since the first step
 };

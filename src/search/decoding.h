@@ -14,6 +14,7 @@ class Decoding {
     Tensor weights;           // [rows, m] over the source; empty without attention
     bool normalised = false;  // whether `words` are log-probabilities; logits are left to whoever looks at them
     Tensor generates = {};    // [rows]: the share that is not copied, of a model that copies; else empty
+    Ids likeliest = {};       // [rows]: the likeliest words, in place of `words`, where no more was asked for
     Tensor log_probabilities() const;
   };
   // Reads each row's last word (the begin symbol at first), [rows].

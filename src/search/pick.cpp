@@ -27,8 +27,8 @@ struct Path {
   Index place = 0;     // among its source's paths
 };
 
-// pick(path, t, words, vocabulary, allowed) gives the path's next word by log-probabilities that lack a constant, -1 if
-// none can come; called by many threads. `summed`: with probabilities, and an Error where there is NaN.
+// pick(path, t, next, allowed) gives the next word of a path, whose row it knows, -1 if none can come; called by many
+// threads. `summed`: with probabilities, and an Error where there is NaN.
 template <class Pick>
 Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, bool summed, const Pick& pick) {
   const SearchOptions& options = plan.options();
@@ -46,9 +46,8 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
     for (const Path& path : paths) rows.push_back(path.row), words.push_back(path.word);
     select_if_changed(decoding, rows);
     const NextWords next = plan.step(decoding, words, history);
-    const Index vocabulary = next.vocabulary();
     constexpr Index kWorkOfAThread = 1 << 16;  // numbers looked through
-    parallel_for(static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / vocabulary),
+    parallel_for(static_cast<Index>(paths.size()), std::max<Index>(1, kWorkOfAThread / next.vocabulary()),
                  [&](Index begin, Index end) {
                    for (Index i = begin; i < end; ++i) {
                      Path& path = paths[static_cast<std::size_t>(i)];
@@ -61,7 +60,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
                                                                      : plan.allowed_after(path.source, before);
                      path.word = std::isnan(path.log_sum) ? -1
                                  : forced >= 0            ? forced
-                                                          : pick(path, t, next.of(i), vocabulary, allowed);
+                                                          : pick(path, t, next, allowed);
                    }
                  });
     std::size_t living = 0;
@@ -159,10 +158,11 @@ class Sampler {
 
 Hypotheses greedy_search(Decoding& decoding, const Ids& lengths, const SearchOptions& options) {
   const SearchPlan plan("greedy_search", decoding, lengths, options);
-  const auto pick = [&plan](const Path&, Index, const Real* log_probabilities, Index vocabulary,
-                            const AllowsNext& allowed) {
-    return plan.unconstrained() ? static_cast<std::int32_t>(kernels::largest_place(vocabulary, log_probabilities))
-                                : likeliest(log_probabilities, vocabulary, allowed);
+  const auto pick = [&plan](const Path& path, Index, const NextWords& next, const AllowsNext& allowed) {
+    if (const std::int32_t told = next.likeliest(path.row); told >= 0) return told;
+    return plan.unconstrained()
+               ? static_cast<std::int32_t>(kernels::largest_place(next.vocabulary(), next.of(path.row)))
+               : likeliest(next.of(path.row), next.vocabulary(), allowed);
   };
   const bool summed = options.probabilities || plan.watched() || !plan.unconstrained();
   return search_by(plan, decoding, 1, summed, pick);
@@ -178,12 +178,11 @@ Hypotheses sample_search(Decoding& decoding, const Ids& lengths, const SearchOpt
           "[sample_search] {} sentence numbers for {} sources", options.sentences.size(), plan.sources());
   const RandomKey key{options.seed, 0};
   const Sampler sampler(options);
-  const auto pick = [&](const Path& path, Index t, const Real* log_probabilities, Index vocabulary,
-                        const AllowsNext& allowed) {
+  const auto pick = [&](const Path& path, Index t, const NextWords& next, const AllowsNext& allowed) {
     const auto source = static_cast<std::size_t>(path.source);
     const std::uint64_t sentence = options.sentences.empty() ? source : options.sentences[source];
     const RandomKey own = key.derive(sentence).derive(static_cast<std::uint64_t>(path.number));
-    return sampler.draw(log_probabilities, vocabulary,
+    return sampler.draw(next.of(path.row), next.vocabulary(),
                         RandomSequence(own.derive(static_cast<std::uint64_t>(t))).uniform(), allowed);
   };
   return search_by(plan, decoding, options.best, true, pick);

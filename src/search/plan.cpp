@@ -92,11 +92,17 @@ NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& 
                            SearchHistory& history) const {
   const auto rows = static_cast<Index>(previous.size());
   const Decoding::Step step = decoding.step(ids_of(previous));
-  const Tensor& next = step.words;
-  require(next.rank() == 2 && next.size(0) == rows && next.size(1) > options_.end,
-          "[{}] log-probabilities {} do not fit {} rows and the end symbol {}", who_, next.shape(), rows, options_.end);
-  require(largest_forced_ < next.size(1), "[{}] a prefix has the word {} of a vocabulary of {}", who_, largest_forced_,
-          next.size(1));
+  if (step.likeliest) {
+    require(options_.likeliest_alone() && step.likeliest.shape() == Shape{rows},
+            "[{}] the likeliest words {} do not fit {} rows, or more is asked for", who_, step.likeliest.shape(), rows);
+  } else {
+    const Tensor& next = step.words;
+    require(next.rank() == 2 && next.size(0) == rows && next.size(1) > options_.end,
+            "[{}] log-probabilities {} do not fit {} rows and the end symbol {}", who_, next.shape(), rows,
+            options_.end);
+    require(largest_forced_ < next.size(1), "[{}] a prefix has the word {} of a vocabulary of {}", who_,
+            largest_forced_, next.size(1));
+  }
   const Tensor& weights = step.weights;
   if (weights)
     require(weights.rank() == 2 && weights.size(0) == rows && weights.size(1) >= widest_,
@@ -104,7 +110,7 @@ NextWords SearchPlan::step(Decoding& decoding, const std::vector<std::int32_t>& 
   else
     require(options_.coverage_penalty == 0, "[{}] a coverage penalty needs a model with attention", who_);
   history.begin_step(weights ? weights.contiguous() : Tensor(), step.generates);
-  return {next, step.normalised};
+  return NextWords(step);
 }
 
 double SearchPlan::score(const SearchHistory& history, std::int32_t end, Index source, Index length,

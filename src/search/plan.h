@@ -12,8 +12,13 @@ namespace heed {
 // The next words of all rows:  log p(w | row) = of(row)[w] - log_sum(row).
 class NextWords {
  public:
-  NextWords(const Tensor& words, bool normalised) : words_(words.contiguous()), normalised_(normalised) {}
-  Index vocabulary() const { return words_.size(1); }
+  explicit NextWords(const Decoding::Step& step)
+      : words_(step.words ? step.words.contiguous() : Tensor()),
+        normalised_(step.normalised),
+        likeliest_(step.likeliest) {}
+  // The likeliest word of a row, of a decoding that was asked for no more; -1 where it gives all scores.
+  std::int32_t likeliest(Index row) const { return likeliest_ ? likeliest_.data()[row] : -1; }
+  Index vocabulary() const { return words_ ? words_.size(1) : 1; }
   const Real* of(Index row) const { return words_.data() + row * vocabulary(); }
   // Best asked for just before the row is looked through: both read all of it.
   double log_sum(Index row) const {
@@ -23,6 +28,7 @@ class NextWords {
  private:
   Tensor words_;
   bool normalised_;
+  Ids likeliest_;
 };
 
 // What all searches share: checked options, the bounds of each source and the making of hypotheses. `who` leads the

@@ -66,6 +66,11 @@ struct SearchOptions {
   std::vector<std::uint64_t> sentences = {};  // a number a source, that its samples depend on; empty: 0, 1, 2...
 
   SearchObserver observer = {};  // sees the hypotheses of every step; a search without one does nothing for it
+
+  // Whether greedy search with these options asks a decoding for nothing but the likeliest next word.
+  bool likeliest_alone() const {
+    return !probabilities && !observer && !forbid_unknown && no_repeat == 0 && !allows && prefixes.empty();
+  }
 };
 
 struct Hypothesis {

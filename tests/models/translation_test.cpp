@@ -6,6 +6,8 @@
 
 #include "attention/composition_cases.h"
 #include "heed/autograd/ops/loss.h"
+#include "heed/kernels/softmax.h"
+#include "heed/nn/word_screen.h"
 #include "heed/train/optimiser.h"
 #include "models/translation_cases.h"
 
@@ -57,6 +59,42 @@ TEST_P(EveryVariant, RepeatedStepsAreForward) {
       EXPECT_LE(distance(row(step.weights, b), row(forced.alignment.value(), b, t)), 1e-6);
     }
   }
+}
+
+// Greedy search with a screen goes the same way: the word that a step tells is the first of the largest logits.
+TEST_P(EveryVariant, TheLikeliestWordIsThatOfAllScores) {
+  const TinyModel tiny(GetParam());
+  const Source source = as_read_by(GetParam(), some_sources());
+  Source screened = source;
+  screened.screen = std::make_shared<WordScreen>(
+      WordScreen::Limits{.rows_before = source.batch(), .least_weights = 0, .share = 1});
+  const auto plain = tiny.model->start(source), quick = tiny.model->start(screened);
+  Ids previous = ids({1, 1, 1});
+  Index told = 0;
+  for (int t = 0; t < 6; ++t) {
+    const Decoding::Step all = plain->step(previous), step = quick->step(previous);
+    const Tensor words = all.words.contiguous();
+    Ids next(Shape{source.batch()});
+    for (Index row = 0; row < source.batch(); ++row)
+      next.data()[row] =
+          static_cast<std::int32_t>(kernels::largest_place(words.size(1), words.data() + row * words.size(1)));
+    if (step.likeliest) {
+      ++told;
+      EXPECT_FALSE(step.words);
+      for (Index row = 0; row < source.batch(); ++row) EXPECT_EQ(step.likeliest.data()[row], next.data()[row]);
+    } else {
+      EXPECT_EQ(distance(step.words, all.words), 0);
+    }
+    ASSERT_EQ(static_cast<bool>(step.weights), static_cast<bool>(all.weights));
+    if (all.weights) {
+      EXPECT_EQ(distance(step.weights, all.weights), 0);
+    }
+    previous = next;
+  }
+  // The first step is one of rows before. Captions, sounds and copied words have no screen.
+  const std::string& system = GetParam().system;
+  const bool has_one = system != "show-attend-tell" && system != "listener" && !plain->step(previous).generates;
+  EXPECT_EQ(told, has_one ? 5 : 0);
 }
 
 // The loss of scores that are never there together is that of the logits.
