@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <vector>
 
+#include "heed/base/signal_stack.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/int8_x86.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/int8.cpp"
@@ -167,9 +167,7 @@ HWY_EXPORT(quantised_row);
 #if HWY_ARCH_X86 && !defined(HEED_DOUBLE)
 namespace {
 
-// With VNNI one instruction multiplies and sums four bytes for each of 16 outputs. Highway's targets do not have it.
-#define HEED_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-
+// With VNNI one instruction multiplies and sums four bytes for each of 16 outputs.
 constexpr Index kVnniRows = 6, kVnniPanels = 4;  // side by side: the sums stay in registers
 
 // y of kRows rows and kPanels panels. `first` and `last` bound the outputs that are written.
@@ -199,20 +197,12 @@ HEED_VNNI void vnni_tile(const std::uint8_t* x, const float* x_scales, Index qua
   }
 #pragma GCC unroll 4
   for (Index p = 0; p < kPanels; ++p) {
-    const Index from = std::max<Index>(0, first - p * kInt8Panel), to = std::min(kInt8Panel, last - p * kInt8Panel);
-    if (from >= to) continue;
-    const auto written = static_cast<__mmask16>((1U << to) - (1U << from));
-    const __m512 scale = _mm512_maskz_loadu_ps(written, scales + p * kInt8Panel);
+    const PanelPart part(p, first, last);
+    if (part.empty()) continue;
+    const __m512 scale = _mm512_maskz_loadu_ps(part.mask(), scales + p * kInt8Panel);
 #pragma GCC unroll 6
-    for (Index i = 0; i < kRows; ++i) {
-      float* const out = y + i * stride + p * kInt8Panel - first;
-      const __m512 factor = _mm512_mul_ps(_mm512_set1_ps(x_scales[i]), scale);
-      const __m512 sum = _mm512_maskz_cvtepi32_ps(written, sums[i][p]);
-      // One rounding, said outright: the compiler would choose for each tile.
-      const __m512 value =
-          add ? _mm512_fmadd_ps(sum, factor, _mm512_maskz_loadu_ps(written, out)) : _mm512_mul_ps(sum, factor);
-      _mm512_mask_storeu_ps(out, written, value);
-    }
+    for (Index i = 0; i < kRows; ++i)
+      write_outputs(sums[i][p], x_scales[i], scale, part.mask(), add, y + i * stride + p * kInt8Panel - first);
   }
 }
 
@@ -237,6 +227,17 @@ void vnni_product(const Int8Rows& x, const Int8Panels& weights, Index begin, Ind
     p += many;
   }
 }
+
+// Rows of x padded to whole tiles of AMX with zeros.
+std::vector<std::uint8_t> amx_rows(const Int8Rows& x, Index inputs) {
+  const Index from = Int8Panels::quads(inputs) * kInt8Quad, to = amx_row_bytes(inputs);
+  std::vector<std::uint8_t> padded(static_cast<std::size_t>((x.rows + kAmxRows - 1) / kAmxRows * kAmxRows * to));
+  for (Index row = 0; row < x.rows; ++row) std::copy_n(x.data + row * from, from, padded.data() + row * to);
+  return padded;
+}
+
+// Fewer rows leave most of AMX's tiles empty.
+constexpr Index kRowsForAmx = 8;
 
 }  // namespace
 #endif
@@ -298,9 +299,17 @@ void int8_product(const Int8Rows& x, const Int8Panels& weights, Index begin, Ind
   constexpr Index kWork = Index{1} << 22, kRead = Index{1} << 18;
   const Index panel = kInt8Panel * std::max<Index>(weights.inputs, 1), first = begin / kInt8Panel;
   const Index grain = 1 + std::min(kRead, kWork / x.rows) / panel;
+#if HWY_ARCH_X86 && !defined(HEED_DOUBLE)
+  const bool tiles = x.rows >= kRowsForAmx && amx();
+  const std::vector<std::uint8_t> padded = tiles ? amx_rows(x, weights.inputs) : std::vector<std::uint8_t>();
+#endif
   parallel_for((end + kInt8Panel - 1) / kInt8Panel - first, grain, [&](Index from, Index to) {
     const Index left = std::max(begin, (first + from) * kInt8Panel), right = std::min(end, (first + to) * kInt8Panel);
 #if HWY_ARCH_X86 && !defined(HEED_DOUBLE)
+    if (tiles) {
+      use_signal_stack();
+      return amx_product({x.rows, padded.data(), x.scales}, weights, left, right, add, y + left - begin, stride);
+    }
     if (vnni()) return vnni_product(x, weights, left, right, add, y + left - begin, stride);
 #endif
     HWY_DYNAMIC_DISPATCH(product_of_panels)(x, weights, left, right, add, y + left - begin, stride);

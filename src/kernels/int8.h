@@ -24,9 +24,11 @@ struct Int8Panels {
 
   static Index quads(Index inputs) { return (inputs + kInt8Quad - 1) / kInt8Quad; }
   static Index panel_bytes(Index inputs) { return kInt8Panel * kInt8Quad * (quads(inputs) + 1); }
+  // With some behind the last panel: where x is zero, products may read on.
   static Index bytes(Index inputs, Index outputs) {
-    return (outputs + kInt8Panel - 1) / kInt8Panel * panel_bytes(inputs);
+    return (outputs + kInt8Panel - 1) / kInt8Panel * panel_bytes(inputs) + kReadOn;
   }
+  static constexpr Index kReadOn = 15 * kInt8Panel * kInt8Quad;
 };
 
 // Rounds a row of numbers to {-127 .. 127} times the scale that is returned: the largest of them over 127. An infinity

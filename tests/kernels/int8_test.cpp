@@ -100,7 +100,7 @@ TEST(Int8, RowsAreQuantisedAsTheirTwinDoes) {
 
 TEST(Int8, ProductsAreTheirTwinsOnEveryTarget) {
   on_every_target([] {
-    for (const Index rows : {1, 2, 5, 6, 7, 20})
+    for (const Index rows : {1, 2, 5, 6, 7, 20, 41})
       for (const Index inputs : {1, 4, 31, 130})
         for (const Index outputs : {1, 16, 63, 64, 149})
           for (const bool add : {false, true}) {
