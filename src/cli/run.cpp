@@ -196,8 +196,8 @@ void run(RunCommand command, const Job* expected) {
   Transcripts transcripts(job, command.output);
   require(!transcripts || (!command.n_best && !command.scores && !command.json),
           "--output: a transcript is of the best output alone, without --n-best, --scores and --json");
-  command.options.search.options.probabilities = transcripts || command.json || command.scores || command.n_best ||
-                                                 command.draw || !command.alignment.empty();
+  command.options.search.options.probabilities =
+      transcripts || command.json || command.scores || command.n_best || command.draw || !command.alignment.empty();
   const std::string file = transcripts.file(command.output);
   Output output(file);
   const bool watched = ::isatty(STDERR_FILENO) == 1 && (file != "-" || ::isatty(STDOUT_FILENO) == 0);

@@ -28,10 +28,10 @@ Ids WritableWords::words_at(const Ids& places) const {
 
 Decoding::Step WritableWords::step_of(const StepScores& scores, const std::vector<Index>& sources) {
   const Index rows = static_cast<Index>(sources.size());
-  const Tensor weights =
-      scores.weights ? scores.weights.reshape(Shape{rows, scores.weights.size() / rows}) : Tensor();
+  const Tensor weights = scores.weights ? scores.weights.reshape(Shape{rows, scores.weights.size() / rows}) : Tensor();
   if (screen_ && !words_)
-    if (const Ids likeliest = scores.words.likeliest(*screen_)) return {.words = {}, .weights = weights, .likeliest = likeliest};
+    if (const Ids likeliest = scores.words.likeliest(*screen_))
+      return {.words = {}, .weights = weights, .likeliest = likeliest};
   if (words_ && !chosen_) chosen_ = scores.words.chosen(words_);
   const Var logits = (chosen_ ? scores.words.of(*chosen_) : scores.words).logits();
   Decoding::Step step{logits.value().reshape(Shape{rows, logits.size(-1)}), weights};

@@ -88,9 +88,12 @@ std::shared_ptr<const WordScreen::Rounded> WordScreen::rounded(const Tensor& wei
 }
 
 Ids WordScreen::possible(const Tensor& x, const Var& weight, const Var& bias, Transposed flip) {
-  if (weight.held_in_int8() || weight.value().size() < limits_.least_weights || weight.size(flip.b ? 1 : 0) > kMostInputs) return {};
+  if (weight.held_in_int8() || weight.value().size() < limits_.least_weights ||
+      weight.size(flip.b ? 1 : 0) > kMostInputs)
+    return {};
   const Index inputs = x.size(-1), rows = x.size() / inputs;
-  if (rows_.fetch_add(rows, std::memory_order_relaxed) < limits_.rows_before || failures_.load() > limits_.failures) return {};
+  if (rows_.fetch_add(rows, std::memory_order_relaxed) < limits_.rows_before || failures_.load() > limits_.failures)
+    return {};
   const std::shared_ptr<const Rounded> by = rounded(weight.value(), bias, flip);
   if (by->weight.data() != weight.value().data() || !by->finite) return {};
 
@@ -115,10 +118,9 @@ Ids WordScreen::possible(const Tensor& x, const Var& weight, const Var& bias, Tr
       left += off * off;
     }
     const double norm = norm_of(inputs, given);
-    if (!std::isfinite(norm) ||
-        !kernels::mark_possible_largest(by->words, about.data() + row * by->words, margins,
-                                        static_cast<Real>(norm) * more, static_cast<Real>(std::sqrt(left)) * more,
-                                        marks.data()))
+    if (!std::isfinite(norm) || !kernels::mark_possible_largest(
+                                    by->words, about.data() + row * by->words, margins, static_cast<Real>(norm) * more,
+                                    static_cast<Real>(std::sqrt(left)) * more, marks.data()))
       return {};
   }
   std::vector<std::int32_t> words;

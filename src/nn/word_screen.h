@@ -21,10 +21,10 @@ class WordScreen {
  public:
   // When a look at all words is the better way.
   struct Limits {
-    Index rows_before = 16;               // rows so far: to round the weights takes as long as some of them
+    Index rows_before = 16;                // rows so far: to round the weights takes as long as some of them
     Index least_weights = Index{1} << 16;  // fewer numbers are multiplied as fast as they are
-    Index share = 8;                      // of the words more than one in so many is left
-    Index failures = 32;                  // more often than not it was that many times
+    Index share = 8;                       // of the words more than one in so many is left
+    Index failures = 32;                   // more often than not it was that many times
   };
   WordScreen() : WordScreen(Limits{}) {}
   explicit WordScreen(const Limits& limits) : limits_(limits) {}

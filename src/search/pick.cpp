@@ -58,9 +58,7 @@ Hypotheses search_by(const SearchPlan& plan, Decoding& decoding, Index samples, 
                          plan.unconstrained() ? std::vector<std::int32_t>() : history.words_with(path.entry);
                      const AllowsNext allowed = plan.unconstrained() ? AllowsNext([](std::int32_t) { return true; })
                                                                      : plan.allowed_after(path.source, before);
-                     path.word = std::isnan(path.log_sum) ? -1
-                                 : forced >= 0            ? forced
-                                                          : pick(path, t, next, allowed);
+                     path.word = std::isnan(path.log_sum) ? -1 : forced >= 0 ? forced : pick(path, t, next, allowed);
                    }
                  });
     std::size_t living = 0;

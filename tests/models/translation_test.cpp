@@ -66,8 +66,8 @@ TEST_P(EveryVariant, TheLikeliestWordIsThatOfAllScores) {
   const TinyModel tiny(GetParam());
   const Source source = as_read_by(GetParam(), some_sources());
   Source screened = source;
-  screened.screen = std::make_shared<WordScreen>(
-      WordScreen::Limits{.rows_before = source.batch(), .least_weights = 0, .share = 1});
+  screened.screen =
+      std::make_shared<WordScreen>(WordScreen::Limits{.rows_before = source.batch(), .least_weights = 0, .share = 1});
   const auto plain = tiny.model->start(source), quick = tiny.model->start(screened);
   Ids previous = ids({1, 1, 1});
   Index told = 0;
