@@ -8,7 +8,7 @@
 #include "heed/base/signal_stack.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/dispatch.h"
-#include "heed/kernels/int8_x86.h"
+#include "heed/kernels/int8_x86-inl.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/int8.cpp"

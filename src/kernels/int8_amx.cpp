@@ -1,4 +1,4 @@
-#include "heed/kernels/int8_x86.h"
+#include "heed/kernels/int8_x86-inl.h"
 
 #if defined(__x86_64__) && !defined(HEED_DOUBLE)
 #include <algorithm>
