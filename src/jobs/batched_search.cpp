@@ -23,6 +23,8 @@ constexpr Index kShortlistsTogether = 32;
 
 // Nobody says more letters: a search that runs away in a sound is stopped here.
 constexpr double kWordsPerSecond = 30;
+// Nor are pictures described in more words, however many regions they have.
+constexpr Index kWordsOfACaption = 50;
 
 std::unique_ptr<Decoding> start_all(std::span<const Writer* const> writers, const Source& source) {
   if (writers.size() == 1) return writers.front()->start(source);
@@ -211,7 +213,13 @@ Hypotheses search_batches(std::span<const Writer* const> writers, std::span<cons
       options.allows = [&](Index source, std::span<const std::int32_t> words) {
         return search.options.allows(static_cast<Index>(chosen[static_cast<std::size_t>(source)]), words);
       };
-    if (const double step = samples[chosen.front()].inputs.front().frames.step; step > 0) {
+    const EncodedInput& input = samples[chosen.front()].inputs.front();
+    if (input.whole) {
+      const double most = options.longest_factor * static_cast<double>(input.length());
+      options.longest_extra = std::min(kWordsOfACaption, static_cast<Index>(most) + options.longest_extra);
+      options.longest_factor = 0;
+    }
+    if (const double step = input.frames.step; step > 0) {
       require(options.coverage_penalty == 0,
               "[search] a coverage penalty is for words: of a sound most frames are rightly never looked at");
       options.longest_factor = std::min(options.longest_factor, kWordsPerSecond * step);
