@@ -12,9 +12,8 @@ namespace {
 Index outputs_of(const Shape& shape, Int8Weight::Outputs outputs) {
   require(shape.rank() >= 2 && shape.size() > 0, "[int8] weights of shape {} are no matrix", shape);
   const Index count = shape[outputs == Int8Weight::Outputs::last ? -1 : 0];
-  constexpr Index kMostInputs = 65536;  // whose sum of products fits 32 bits
-  require(shape.size() / count <= kMostInputs, "[int8] weights of shape {} have more than {} inputs", shape,
-          kMostInputs);
+  require(shape.size() / count <= Int8Weight::kMostInputs, "[int8] weights of shape {} have more than {} inputs", shape,
+          Int8Weight::kMostInputs);
   return count;
 }
 

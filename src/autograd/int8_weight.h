@@ -17,6 +17,7 @@ using Bytes = TensorOf<std::int8_t>;
 class Int8Weight {
  public:
   enum class Outputs { last, first };
+  static constexpr Index kMostInputs = 65536;  // of an output: the sum of their products fits 32 bits
 
   // Rounded. A number that is not finite is an Error.
   Int8Weight(const Tensor& weights, Outputs outputs);
@@ -39,6 +40,9 @@ class Int8Weight {
   void multiply(Index rows, const Real* x, Index x_stride, Index begin, Index end, bool add, Real* y,
                 Index y_stride) const;
 
+  // The same numbers as products read them.
+  kernels::Int8Panels panels() const { return {inputs_, scales_.size(), panels_.data(), scales_.data()}; }
+
   // Each output's weights multiplied by a factor; they share what is rounded.
   Int8Weight scaled(const Tensor& factors) const;
   // Other axes before the last, which has the outputs and stays.
@@ -49,8 +53,6 @@ class Int8Weight {
   const Tensor& norms() const;
 
  private:
-  kernels::Int8Panels panels() const { return {inputs_, scales_.size(), panels_.data(), scales_.data()}; }
-
   Shape shape_;
   Outputs outputs_;
   Index inputs_;

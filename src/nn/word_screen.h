@@ -27,7 +27,8 @@ class WordScreen {
     Index failures = 32;                   // more often than not it was that many times
   };
   WordScreen() : WordScreen(Limits{}) {}
-  explicit WordScreen(const Limits& limits) : limits_(limits) {}
+  explicit WordScreen(const Limits& limits);
+  ~WordScreen();
 
   // The words that may have the largest score in any row of x [..., in], rising; the output's weights are [in, words]
   // or, with flip.b, [words, in]. Empty where a look at all of them is the better way (Limits), where the weights are
@@ -36,13 +37,12 @@ class WordScreen {
 
  private:
   struct Rounded;
-  std::shared_ptr<const Rounded> rounded(const Tensor& weight, const Var& bias, Transposed flip);
 
   Limits limits_;
   std::atomic<Index> rows_{0};      // asked for so far
   std::atomic<Index> failures_{0};  // less those that were of use
-  std::mutex making_;
-  std::shared_ptr<const Rounded> rounded_;
+  std::once_flag making_;
+  std::unique_ptr<const Rounded> rounded_;
 };
 
 }  // namespace heed

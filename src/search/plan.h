@@ -45,7 +45,7 @@ class SearchPlan {
   // The word that must come at position t: the prefix's, or the end at the longest length; -1: any word may come.
   std::int32_t forced(Index source, Index t) const;
   // Whether any word may come at any place, as far as the plan knows.
-  bool unconstrained() const { return !options_.forbid_unknown && options_.no_repeat == 0 && !options_.allows; }
+  bool unconstrained() const { return options_.unconstrained(); }
   // What may follow the words of a source's hypothesis.
   AllowsNext allowed_after(Index source, std::span<const std::int32_t> words) const;
   // One step of the decoding after the rows' previous words. Shapes are checked, the weights go to the history.

@@ -67,10 +67,10 @@ struct SearchOptions {
 
   SearchObserver observer = {};  // sees the hypotheses of every step; a search without one does nothing for it
 
+  // Whether any word may come at any place where none is forced.
+  bool unconstrained() const { return !forbid_unknown && no_repeat == 0 && !allows; }
   // Whether greedy search with these options asks a decoding for nothing but the likeliest next word.
-  bool likeliest_alone() const {
-    return !probabilities && !observer && !forbid_unknown && no_repeat == 0 && !allows && prefixes.empty();
-  }
+  bool likeliest_alone() const { return !probabilities && !observer && unconstrained() && prefixes.empty(); }
 };
 
 struct Hypothesis {
