@@ -29,10 +29,10 @@ bool machine_has_vnni() {
 bool machine_has_amx() {
 #if HWY_ARCH_X86 && (HWY_TARGETS & HWY_AVX3) && defined(__linux__)
   static const bool has = [] {
-    constexpr unsigned kTile = 1U << 24, kInt8 = 1U << 25;
+    constexpr unsigned kBfloat16 = 1U << 22, kTile = 1U << 24, kInt8 = 1U << 25, kAll = kBfloat16 | kTile | kInt8;
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!machine_has_vnni() || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-    if ((d & kTile) == 0 || (d & kInt8) == 0) return false;
+    if ((d & kAll) != kAll) return false;
     constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
     return ::syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
   }();

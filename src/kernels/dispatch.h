@@ -12,7 +12,8 @@ std::vector<std::string> simd_targets();
 void use_simd_target(const std::string& name);
 // Whether kernels may use AVX-512's products of bytes.
 bool vnni();
-// Whether they may use AMX's products of tiles of bytes. Asks the system for the tiles when it is first called.
+// Whether they may use AMX's products of tiles of bytes and of bfloat16. Asks the system for the tiles when it is first
+// called.
 bool amx();
 
 }  // namespace heed::kernels

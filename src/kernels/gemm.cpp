@@ -10,6 +10,7 @@
 #include "heed/base/threads.h"
 #include "heed/kernels/few_rows.h"
 #include "heed/kernels/ref/gemm.h"
+#include "heed/kernels/split_product.h"
 
 namespace heed::kernels {
 
@@ -34,8 +35,9 @@ void own_product(Own kernel, Index m, Index n, Index k, Real alpha, Matrix a, Ma
   });
 }
 
-// oneDNN's product on the calling thread alone.
+// AMX's product or oneDNN's on the calling thread alone.
 void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  if (!(a.transposed && b.transposed) && takes_split(m, n, k)) return split_product(m, n, k, alpha, a, b, beta, c, ldc);
   const OneThread alone;
   use_signal_stack();
   const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
@@ -43,8 +45,8 @@ void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matr
   if (status != dnnl_success) ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 }
 
-// The same, its longer side cut over threads. oneDNN's own threads would wait for each other by spinning, and on a busy
-// machine for as long as another process keeps one of them from its core (decision 14).
+// Such a product, its longer side cut over threads. oneDNN's own threads would wait for each other by spinning, and on
+// a busy machine for as long as another process keeps one of them from its core (decision 14).
 void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   const bool columns = n >= m;
   const Index length = columns ? n : m, blocks = std::max<Index>(1, length / kBlock);  // the last may be longer

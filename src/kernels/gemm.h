@@ -6,7 +6,7 @@ namespace heed::kernels {
 
 // C = alpha op(A) op(B) + beta C, row-major: op(A) is m × k, op(B) k × n, C m × n; lda, ldb, ldc are the distances
 // of rows as stored. C overlaps neither A nor B. With beta = 0 C need not be initialised. Float runs on oneDNN,
-// few rows on kernels of our own, double (gradient checks only) on the scalar twin.
+// few rows on kernels of our own, many on AMX where there is one, double (gradient checks only) on the scalar twin.
 struct Matrix {
   const Real* data;
   Index stride;
@@ -16,7 +16,7 @@ void gemm(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, 
 
 // Whether the calling thread's products sum each row of C in one order, whatever rows stand beside it, where A is not
 // transposed: then a row's result is that of a product of this row alone, bit for bit. Otherwise products of many rows
-// are those of oneDNN, which are somewhat faster and whose order depends on the number of rows.
+// are those of AMX or oneDNN, which are faster and whose order depends on the number of rows.
 bool rows_alone();
 // Says so while it lives.
 class RowsAlone {

@@ -1,3 +1,4 @@
+#include "heed/kernels/amx-inl.h"
 #include "heed/kernels/int8_x86-inl.h"
 
 #if defined(__x86_64__) && !defined(HEED_DOUBLE)
@@ -7,21 +8,9 @@
 namespace heed::kernels {
 namespace {
 
-// AMX has eight tiles of 16 rows of 64 bytes. One instruction multiplies 16 rows of 64 bytes of x by a panel's 16
-// quads for 16 outputs, just as panels are stored, and adds the sums of four products to 16 × 16 whole numbers.
+// One instruction multiplies 16 rows of 64 bytes of x by a panel's 16 quads for 16 outputs, just as panels are stored,
+// and adds the sums of four products to 16 × 16 whole numbers.
 #define HEED_AMX __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,amx-tile,amx-int8")))
-
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, first_row = 0, reserved[14] = {};
-  std::uint16_t bytes[16] = {};
-  std::uint8_t rows[16] = {};
-  TileShapes() {
-    for (int tile = 0; tile < 8; ++tile) bytes[tile] = kAmxBytes, rows[tile] = kAmxRows;
-  }
-};
-
-// The compiler does not see what tiles read and write.
-inline void memory_is_used() { __asm__ volatile("" ::: "memory"); }
 
 constexpr Index kRowTiles = 2, kPanelTiles = 2;  // of sums at a time: tiles 0 to 3; 4 and 5 are rows, 6 and 7 panels
 constexpr Index kSums = kAmxRows * kInt8Panel;   // of a tile

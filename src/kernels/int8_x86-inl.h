@@ -1,5 +1,6 @@
 #pragma once
 
+#include "heed/kernels/amx-inl.h"
 #include "heed/kernels/int8.h"
 
 // What the products of bytes of x86 share: instructions that Highway's targets do not have.
@@ -36,8 +37,7 @@ struct PanelPart {
 // outputs. The rows of x are padded to whole tiles with zeros.
 void amx_product(const Int8Rows& x, const Int8Panels& weights, Index begin, Index end, bool add, float* y,
                  Index stride);
-// Rows of a tile, its bytes in each, and the bytes of a padded row.
-constexpr Index kAmxRows = 16, kAmxBytes = 64;
+// The bytes of a padded row.
 constexpr Index amx_row_bytes(Index inputs) { return (inputs + kAmxBytes - 1) / kAmxBytes * kAmxBytes; }
 
 }  // namespace heed::kernels

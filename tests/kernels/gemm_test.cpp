@@ -86,6 +86,44 @@ TEST(Gemm, SomeRowsMatchTheirTwinOnEveryTarget) {
   });
 }
 
+// Whole and cut tiles of all three sides, one and several blocks of rows, columns and depth; either side is turned.
+TEST(Gemm, ManyRowsMatchTheirTwinOnEveryTarget) {
+  constexpr Product kProducts[] = {{81, 48, 64}, {97, 77, 300}, {100, 129, 545}, {352, 70, 70}, {90, 350, 66}};
+  on_every_target([&] {
+    for (const Product& product : kProducts)
+      for (const bool a_flip : {false, true})
+        for (const bool b_flip : {false, true})
+          for (const Factors& factors : kFactors)
+            for (const Place place : kPlaces) expect_twins(product, a_flip, b_flip, 3, factors, place);
+  });
+}
+
+// Parts of numbers that are far apart in size, and zeros: a part may be too small for a number of its own.
+TEST(Gemm, ManyRowsHaveLargeAndSmallNumbers) {
+  constexpr Index m = 96, n = 64, k = 64;
+  std::vector<Real> a = normal_values(m * k, 6), b = normal_values(k * n, 7), got(m * n), want(m * n);
+  for (Index i = 0; i < m * k; ++i) a[i] = i % 7 == 0 ? 0 : std::ldexp(a[i], static_cast<int>(i / k % 3) * 60 - 60);
+  gemm(m, n, k, 1, {a.data(), k}, {b.data(), n}, 0, got.data(), n);
+  ref::gemm(m, n, k, 1, {a.data(), k}, {b.data(), n}, 0, want.data(), n);
+  for (Index row = 0; row < m; ++row) {
+    const Real size = std::ldexp(Real{1}, static_cast<int>(row % 3) * 60 - 60);
+    for (Index column = 0; column < n; ++column)
+      EXPECT_NEAR(got[row * n + column] / size, want[row * n + column] / size,
+                  (k + 2) * (k + 4) * std::numeric_limits<Real>::epsilon());
+  }
+}
+
+TEST(Gemm, ManyRowsWithNoNumberHaveNone) {
+  constexpr Index m = 96, n = 64, k = 64;
+  std::vector<Real> a = normal_values(m * k, 6), got(m * n);
+  const std::vector<Real> b = normal_values(k * n, 7);
+  a[5 * k + 3] = std::numeric_limits<Real>::quiet_NaN(), a[7 * k] = std::numeric_limits<Real>::infinity();
+  gemm(m, n, k, 1, {a.data(), k}, {b.data(), n}, 0, got.data(), n);
+  for (Index row = 0; row < m; ++row)
+    for (Index column = 0; column < n; ++column)
+      EXPECT_EQ(std::isfinite(got[row * n + column]), row != 5 && row != 7) << row << ", " << column;
+}
+
 // A sentence's numbers do not change with those beside it: neither with the rows nor with the cut over threads.
 TEST(Gemm, FewRowsAreTheSameAloneAndTogether) {
   constexpr Index m = 24, n = 1100, k = 300;
