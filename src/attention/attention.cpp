@@ -37,8 +37,8 @@ Var with_heads(const Var& x, const char* what) {
 }
 
 // `before` [batch, heads, m, width] and `more` [batch, heads, k, width] behind each other. Without a gradient, what is
-// new is written into the room behind `before`, unless that is taken or none is left: then into a new one, twice as
-// long. There may be more rows of `more` than of `before`.
+// new is written into the room behind `before`, unless that is taken or none is left: then into a new one, half
+// as long again. There may be more rows of `more` than of `before`.
 Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room) {
   if (recording() && (before.wants_gradient() || more.wants_gradient())) return concat({before, more}, 2);
   const Tensor& old = before.value();
@@ -46,7 +46,8 @@ Var grown(const Var& before, const Var& more, std::shared_ptr<GrowingRoom>& room
   const bool own = room && room->whole.data() == old.data() && room->filled == m && size <= room->whole.size(2) &&
                    rows == old.size(0);
   if (!own) {
-    room = std::make_shared<GrowingRoom>(rows, old.size(1), 2 * size, old.size(3));
+    constexpr Index kLeast = 16;  // more positions
+    room = std::make_shared<GrowingRoom>(rows, old.size(1), size + std::max(kLeast, size / 2), old.size(3));
     room->put(old, 0);
   }
   room->put(more.value(), m);

@@ -171,11 +171,11 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   result.log_probability = hypothesis.log_probability;
   result.score = hypothesis.score;
   result.finished = hypothesis.finished;
-  if (const EncodedInput& input = sample.inputs.front(); hypothesis.weights && input.extended)
-    result.alignment = align_words(written, input.copies, written, hypothesis.words, hypothesis.weights);
-  else if (hypothesis.weights && bundle.codes.inputs.front())
-    result.alignment =
-        align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, hypothesis.weights);
+  const Tensor weights = bundle.writer->alignment_of_words(hypothesis.weights);
+  if (const EncodedInput& input = sample.inputs.front(); weights && input.extended)
+    result.alignment = align_words(written, input.copies, written, hypothesis.words, weights);
+  else if (weights && bundle.codes.inputs.front())
+    result.alignment = align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, weights);
   if (const FrameTimes& frames = sample.inputs.front().frames; hypothesis.weights && frames.step > 0)
     result.times = times_of(hypothesis, frames);
   return result;

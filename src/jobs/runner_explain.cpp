@@ -328,7 +328,7 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
     list[i].sample.output = best.words;
     trace.axes.back().text =
         trace_text(output, output.decode(best.words), best.words, output.decoded_places(best.words));
-    trace.alignment = best.weights;
+    trace.alignment = bundle.writer->alignment_of_words(best.weights);
     if (trace.alignment) trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
     trace.log_probabilities = best.log_probabilities;
     trace.generation_probabilities = best.generates;
@@ -337,7 +337,7 @@ void Runner::search_traces(std::span<Explanation> list, const ExplainOptions& op
     // Where there is but one attention, what the search saw is all there is to see.
     if (options.attentions && shapes.size() == 1 && trace.alignment && wants(options, shapes.front()))
       trace.attentions.push_back({shapes.front().name, shapes.front().layer, trace.rows, trace.columns,
-                                  trace.alignment.reshape(Shape{1, trace.alignment.size(0), trace.alignment.size(1)})});
+                                  best.weights.reshape(Shape{1, best.weights.size(0), best.weights.size(1)})});
   }
   if (!options.attentions || shapes.size() <= 1) return;
   read_traces(list, options);
@@ -394,7 +394,7 @@ void Runner::read_traces(std::span<Explanation> list, const ExplainOptions& opti
         trace.log_probabilities.push_back(static_cast<double>(words.data()[t * vocabulary + batch.expected.data()[t]]));
       if (!forced.alignment) continue;
       const Tensor own = forced.alignment.value().slice(0, place, place + 1).slice(1, 0, n).slice(2, 0, m);
-      trace.alignment = own.contiguous().reshape(Shape{n, m});
+      trace.alignment = bundle.writer->alignment_of_words(own.contiguous().reshape(Shape{n, m}));
       trace.rows = axis_name(kOutput), trace.columns = axis_name(0);
       if (!forced.words.generates()) continue;
       const Tensor generates = forced.words.generates().value().contiguous();

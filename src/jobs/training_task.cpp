@@ -6,6 +6,7 @@
 #include "heed/attention/losses.h"
 #include "heed/autograd/ops/elementwise.h"
 #include "heed/autograd/ops/loss.h"
+#include "heed/autograd/ops/shape.h"
 #include "heed/base/threads.h"
 #include "heed/data/text_file.h"
 #include "heed/jobs/batched_search.h"
@@ -144,11 +145,13 @@ Var JobTask::writer_loss(Index shard, Index begin, Index end, Random& random) co
   if (forced.penalty) loss = loss + forced.penalty;
   if (guided) {
     require(static_cast<bool>(forced.alignment), "--alignments: {} has no attention to guide", bundle_.system->name);
-    const Tensor gold = batch_.alignment.slice(0, begin, end)
-                            .slice(1, 0, previous.longest())
-                            .slice(2, 0, source.longest())
-                            .contiguous();
-    loss = loss + scale(guided_loss(forced.alignment, gold), static_cast<Real>(training_.alignment_weight));
+    // Gold rows are of the words that are written; the rows of the steps that read them are the next ones.
+    const Index read = bundle_.writer->aligns_as_read() ? 1 : 0, words = previous.longest() - read;
+    if (words == 0) return loss;
+    const Tensor gold =
+        batch_.alignment.slice(0, begin, end).slice(1, 0, words).slice(2, 0, source.longest()).contiguous();
+    const Var rows = slice(forced.alignment, 1, read, read + words);
+    loss = loss + scale(guided_loss(rows, gold), static_cast<Real>(training_.alignment_weight));
   }
   return loss;
 }

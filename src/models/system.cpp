@@ -42,6 +42,14 @@ const System& system_named(const std::string& name) {
   fail("[model] there is no model {}{}", name, did_you_mean(name, known));
 }
 
+Tensor Writer::alignment_of_words(const Tensor& rows) const {
+  if (!rows || !aligns_as_read()) return rows;
+  const Index last = rows.size(0) - 1, m = rows.size(1);
+  Tensor words = rows.contiguous().copy();
+  std::copy_n(words.data() + m, last * m, words.data());
+  return words;
+}
+
 Var WordScores::generated() const {
   return logits_ ? logits_ : linear(x_, weight_, bias_, Activation::identity, flip_);
 }

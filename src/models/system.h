@@ -150,6 +150,11 @@ class Writer : public Model {
   virtual std::unique_ptr<Decoding> start(const Source& source) const = 0;
   // Whether it writes words that stand in its source and not in its vocabulary (Source::copies).
   virtual bool copies() const { return false; }
+  // Whether a word's alignment is not the row of the step that writes it but of the next one, which reads it.
+  virtual bool aligns_as_read() const { return false; }
+  // The rows [n, m] of a sentence's steps as the alignment of what they write; the end, which nothing reads, keeps its
+  // own.
+  Tensor alignment_of_words(const Tensor& rows) const;
 };
 
 struct Chosen {

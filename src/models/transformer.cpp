@@ -67,6 +67,8 @@ void TransformerConfig::visit(Fields& field) {
   field("neighbours", neighbours, "restrict self-attention to so many positions (0: all)");
   field("tied", tied, "one table for: all, output (target and output) or none");
   field("alignment-layer", alignment_layer, "decoder layer that gives the alignment, from 1 (0: last but one)");
+  field("alignment-reads", alignment_reads,
+        "a word's alignment is where the decoder looks after it has read the word, not before");
   field("copy", copy, "words may be copied from the source (See et al. 2017)");
   losses.visit(field);
 }
@@ -259,7 +261,8 @@ const RegisterSystem transformer{{.name = "transformer",
                                   .config = transformer_config,
                                   .make = make_model<Transformer, TransformerConfig>,
                                   .training = {{"learning-rate", "0.002"}},
-                                  .later = {"copy", "coverage-loss"}}};
+                                  .later = {"copy", "coverage-loss", "alignment-reads"},
+                                  .running = {"alignment-reads"}}};
 
 }  // namespace
 }  // namespace heed

@@ -27,7 +27,10 @@ struct TransformerConfig final : Config {
   Index neighbours = 0;                  // self-attention is restricted to so many positions; 0: all
   std::string tied = "output";  // all: source, target and output share a table; output: target and output; none
   Index alignment_layer = 0;    // of the decoder, counted from 1, whose heads' mean is the alignment; 0: last but one
-  bool copy = false;            // words may be copied from the source (See et al. 2017), by the alignment's weights
+  // Chen et al. 2020: where the decoder looks once it has read a word tells better which words belong together than
+  // where it looks before, when it does not know the word yet.
+  bool alignment_reads = false;
+  bool copy = false;  // words may be copied from the source (See et al. 2017), by the alignment's weights
   AttentionLosses losses;
 
   void visit(Fields& field) override;
@@ -44,6 +47,7 @@ class Transformer final : public Writer {
     return std::make_unique<DecodingOf<Transformer>>(*this, source);
   }
   bool copies() const override { return config_.copy; }
+  bool aligns_as_read() const override { return config_.alignment_reads; }
 
   // For DecodingOf. The memories are those of the decoder's layers: of the source, and of the words so far.
   struct Encoded {

@@ -28,8 +28,9 @@ class QualityTest : public testing::Test {
     return read_test_set(job_named("translation"), {.files = {file("s"), file(target)}, .format = "lines"}, gold);
   }
   // A model with the weights it was born with.
-  static Runner runner(const std::string& system) {
-    test::TinyBundle tiny{.system = system, .texts = {kSources, kTargets}, .deviation = 0, .seed = 3};
+  static Runner runner(const std::string& system, const std::map<std::string, std::string>& settings = {}) {
+    test::TinyBundle tiny{
+        .system = system, .settings = settings, .texts = {kSources, kTargets}, .deviation = 0, .seed = 3};
     return {std::make_shared<const Bundle>(make_tiny(tiny)), system, 1, [](const std::string&) {}};
   }
   // What a model sees between words where it reads the given outputs.
@@ -86,8 +87,9 @@ TEST_F(QualityTest, EntropyCountsTheEndAsAPlace) {
 }
 
 TEST_F(QualityTest, AlignmentOfWhatWasWrittenIsThatOfTheSearch) {
-  for (const char* name : {"rnnsearch", "luong"}) {
-    Runner model = runner(name);
+  for (const char* name : {"rnnsearch", "luong", "transformer"}) {
+    const bool reads = std::string(name) == "transformer";
+    Runner model = reads ? runner(name, {{"alignment-reads", "true"}}) : runner(name);
     std::vector<Sample> samples = read("t").samples;
     const auto found = model.run(samples);
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i].outputs = {found[i].front().text};
@@ -101,6 +103,22 @@ TEST_F(QualityTest, AlignmentOfWhatWasWrittenIsThatOfTheSearch) {
         for (Index s = 0; s < ours.weights.size(1); ++s)
           EXPECT_NEAR(ours.weights.at({t, s}), searched.weights.at({t, s}), 1e-5) << name << ", line " << i;
     }
+  }
+}
+
+TEST_F(QualityTest, AlignmentOfAWordThatWasReadIsTheNextRow) {
+  Runner writes = runner("transformer"), reads = runner("transformer", {{"alignment-reads", "true"}});
+  const std::vector<Sample> samples = read("t").samples;
+  const std::vector<Trace> written = writes.explain(samples), then = reads.explain(samples);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Tensor &before = written[i].alignment, &after = then[i].alignment;
+    const Index end = before.size(0) - 1;
+    ASSERT_EQ(after.shape(), before.shape());
+    for (Index t = 0; t <= end; ++t)
+      for (Index s = 0; s < before.size(1); ++s)
+        EXPECT_EQ(after.at({t, s}), before.at({std::min(t + 1, end), s})) << i << ": " << t;
+    // What was looked at when is as it was.
+    ASSERT_EQ(then[i].attentions.size(), written[i].attentions.size());
   }
 }
 

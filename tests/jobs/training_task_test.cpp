@@ -69,6 +69,31 @@ TEST_F(JobTaskTest, GuidedAlignmentAddsToTheLoss) {
   EXPECT_NEAR(loss_in(half, 1) - base, added / 2, 1e-3);
 }
 
+// -Σ log a over the links, of the alignments that the model itself shows.
+TEST_F(JobTaskTest, GuidedAlignmentIsOfTheStepsThatTheModelSays) {
+  for (const char* reads : {"false", "true"}) {
+    test::TinyBundle tiny = tiny_;
+    tiny.settings = {{"alignment-reads", reads}, {"dropout", "0"}};
+    const Bundle bundle = make_tiny(tiny);
+    training_.alignments = "";
+    JobTask plain(bundle, training_);
+    training_.alignments = file("links");
+    training_.alignment_weight = 1;
+    JobTask guided(bundle, training_);
+    plain.next(), guided.next();
+    Runner runner({test::make_tiny_folder(folder_.path() / reads, tiny)}, 1, [](const std::string&) {});
+    const std::vector<Sample> samples{sample_of({"a b c"}, {"x y z"}), sample_of({"b c"}, {"y z"}),
+                                      sample_of({"c a a b"}, {"z x x"}), sample_of({"a"}, {"x"}),
+                                      sample_of({"b b"}, {"y y x"})};
+    const Index links[] = {3, 2, 3, 1, 2};
+    double expected = 0;
+    const std::vector<Trace> traces = runner.explain(samples);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      for (Index t = 0; t < links[i]; ++t) expected -= std::log(static_cast<double>(traces[i].alignment.at({t, t})));
+    EXPECT_NEAR(loss_in(guided, 1) - loss_in(plain, 1), expected, 1e-4) << reads;
+  }
+}
+
 TEST_F(JobTaskTest, ValidationIsTheMeanOverWordsAndWhatScoringSays) {
   training_.metrics = "cross-entropy,perplexity,bleu,chrf";
   JobTask task(bundle_, training_);
