@@ -186,6 +186,10 @@ Memory Attention::extended(const Memory& memory, const Var& keys, const Var& val
           memory.keys.shape(), memory.values.shape());
   for (const std::int32_t length : memory.lengths.values())
     require(length == m, "[attention] a memory of {} with a sentence of length {} cannot grow", m, length);
+  // Rows that nobody reads any more stay behind where the memory has to move.
+  const bool moves = !memory.rooms[0] || m + more > memory.rooms[0]->whole.size(2);
+  if (memory.rows && moves && 2 * memory.batch() <= memory.keys.size(0))
+    return extended(memory.gathered(), keys, values);
   Memory longer = memory;
   longer.lengths = Ids(Shape{memory.batch()}, static_cast<std::int32_t>(m + more));
   longer.keys = grown(memory.keys, more_keys, longer.rooms[0]);
