@@ -250,9 +250,8 @@ struct Tiles {
 };
 
 template <bool kTurned>
-HEED_SPLIT void product(Index m, Index n, Index k, Real alpha, const Vectors& rows, const Vectors& columns, Real beta,
-                        Real* c, Index ldc) {
-  thread_local const Tiles tiles;
+HEED_SPLIT void product(const Tiles& tiles, Index m, Index n, Index k, Real alpha, const Vectors& rows,
+                        const Vectors& columns, Real beta, Real* c, Index ldc) {
   CornerSums<kTurned> corners[2];
   for (Index i = 0; i < m; i += kRowsKept)
     for (Index p = 0; p < k; p += kDepth) {
@@ -289,12 +288,13 @@ bool takes_split(Index m, Index n, Index k) {
 
 HEED_SPLIT void split_product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c,
                               Index ldc) {
+  thread_local const in_parts::Tiles tiles;
   use_signal_stack();
   const bool turned = b.transposed && m < n;  // one side and C, rather than the longer side
   const TileShapes shapes;
   memory_is_used();
   _tile_loadconfig(&shapes);
-  (turned ? in_parts::product<true> : in_parts::product<false>)(m, n, k, alpha, in_parts::rows_of(a),
+  (turned ? in_parts::product<true> : in_parts::product<false>)(tiles, m, n, k, alpha, in_parts::rows_of(a),
                                                                 in_parts::columns_of(b), beta, c, ldc);
   _tile_release();
 }
