@@ -60,7 +60,10 @@ void add_compare(CLI::App& app) {
   const auto lines = std::make_shared<SampleFlags>();
   lines->add_lines(*command, "test-");
   command->add_option("--gold", options->gold,
-                      "Gold word alignments of the test samples (Pharaoh, from 0), for the alignment error rate");
+                      "Gold word alignments of the test samples (Pharaoh), for the alignment error rate");
+  command->add_option("--gold-first", options->gold_first, "Number of the first word in --gold: 0 or 1")
+      ->check(CLI::IsMember({0, 1}))
+      ->capture_default_str();
   command->add_flag("--force", options->replace, "Train again what was trained with other options before");
   add_training_flags(*command, {"model", "output"},
                      [options](GivenOption option) { options->training.push_back(std::move(option)); });

@@ -44,6 +44,7 @@ void evaluate_data(const EvaluateOptions& options) {
       evaluate_samples({.models = texts.models,
                         .files = [&options](const Job& job) { return options.samples.files(job); },
                         .gold = options.eraser.empty() ? texts.gold : options.eraser,
+                        .gold_first = texts.gold_first,
                         .unknown_labels = options.count_unknown ? UnknownLabels::count : UnknownLabels::refuse,
                         .draws = texts.draws,
                         .confusion = !options.confusion.empty(),

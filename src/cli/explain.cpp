@@ -22,6 +22,7 @@ constexpr std::size_t kTracesAtOnce = 256;
 
 struct ExplainCommand {
   std::string model, choices, target, input, targets, gold;
+  Index gold_first = 0;
   std::vector<std::string> inputs;  // one for each input of the job
   bool has_target = false;
   std::string search = "beam";
@@ -83,7 +84,7 @@ std::vector<Sample> read_samples(const ExplainCommand& command, const Job& job) 
 HeadError best_head(const ExplainCommand& command, std::span<const Trace> traces) {
   std::vector<AlignmentLinks> gold;
   LineReader lines(command.gold);
-  for (std::string line; lines.next(line);) gold.push_back(parse_alignment(line));
+  for (std::string line; lines.next(line);) gold.push_back(parse_alignment(line, command.gold_first));
   require(gold.size() == traces.size(), "{}: it has {} lines, but there are {} sentences", command.gold, gold.size(),
           traces.size());
   const std::vector<HeadError> heads = heads_by_error(traces, gold);
@@ -141,6 +142,9 @@ void add_explain(CLI::App& app) {
   sub->add_option("--gold", command->gold,
                   "File of gold alignments of --input and --targets: lists the heads, the best aligned first; with "
                   "--head best, shows that one");
+  sub->add_option("--gold-first", command->gold_first, "Number of the first word in --gold: 0 or 1")
+      ->check(CLI::IsMember({0, 1}))
+      ->capture_default_str();
   sub->add_option("--search", command->search, "beam or greedy")->capture_default_str();
   sub->add_option("--beam,-b", options.run.search.options.beam, "Hypotheses in the beam")->capture_default_str();
   sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");

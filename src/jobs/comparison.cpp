@@ -105,7 +105,7 @@ TestSet test_of(const ComparisonOptions& options, const Training& training) {
   const Job& job = training.declared_job();
   if (options.test.empty() && options.test_lines.empty()) {
     require(training.validates(), "--test: say which samples the systems are compared on");
-    return read_test_set(job, training.validation_files(), options.gold);
+    return read_test_set(job, training.validation_files(), options.gold, options.gold_first);
   }
   Training files(job);
   files.valid = options.test, files.format = training.format, files.columns = training.columns;
@@ -115,7 +115,7 @@ TestSet test_of(const ComparisonOptions& options, const Training& training) {
             "--test-{}: it is missing; a test has a file for every side", side.side->name);
     if (given != options.test_lines.end()) side.valid = given->second;
   }
-  return read_test_set(job, files.validation_files(), options.gold);
+  return read_test_set(job, files.validation_files(), options.gold, options.gold_first);
 }
 
 // Learns them once and lets every plan use the files.

@@ -16,6 +16,7 @@ struct ComparisonOptions {
   std::string test;
   std::map<std::string, std::string> test_lines;
   std::string gold;      // alignments of the test; empty: none
+  Index gold_first = 0;  // what their first word is counted as
   bool replace = false;  // a system that is there, but was trained otherwise
 };
 

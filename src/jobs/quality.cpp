@@ -146,7 +146,7 @@ void measure_times(const TestSet& test, Quality& quality) {
 
 }  // namespace
 
-TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold) {
+TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold, Index gold_first) {
   TestSet test;
   Samples samples(files, job.sample_columns());
   for (Sample sample; samples.next(sample);) {
@@ -181,7 +181,7 @@ TestSet read_test_set(const Job& job, const SampleFiles& files, const std::strin
   require_as_many(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
     try {
-      test.gold.push_back(parse_alignment(links[i]));
+      test.gold.push_back(parse_alignment(links[i], gold_first));
     } catch (const Error& error) {
       fail("{}, line {}: {}", gold, i + 1, error.what());
     }

@@ -22,10 +22,10 @@ struct TestSet {
   std::string report = {};                       // what was left out; empty if nothing was
 };
 
-// `gold` may be empty: Pharaoh's form, counted from 0; of a job that gives labels ERASER's lines, of one that reads
-// images boxes of words, both in a file that ends with .jsonl; of sounds, by their names, a CTM in a file that ends
-// with .ctm. Files of unequal length, or without a usable sample, are an Error.
-TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "");
+// `gold` may be empty: Pharaoh's form, counted from `gold_first`; of a job that gives labels ERASER's lines, of one
+// that reads images boxes of words, both in a file that ends with .jsonl; of sounds, by their names, a CTM in a file
+// that ends with .ctm. Files of unequal length, or without a usable sample, are an Error.
+TestSet read_test_set(const Job& job, const SampleFiles& files, const std::string& gold = "", Index gold_first = 0);
 
 // What becomes of a sample whose right label the model does not know: an Error that names its place, or it counts as
 // wrong and is left out of the cross-entropy.

@@ -37,7 +37,7 @@ EvaluatedSamples evaluate(const std::string& folder, const SampleEvaluationOptio
   require(!options.confusion || job.gives_label(), "[evaluate] --confusion is about labels; {} gives {} ({})", folder,
           job.output.name, name_of(job.output.kind));
   require(!options.results || job.results, "[evaluate] --results: {} has no such form", job.name);
-  const TestSet test = read_test_set(job, options.files(job), options.gold);
+  const TestSet test = read_test_set(job, options.files(job), options.gold, options.gold_first);
   if (!test.report.empty()) warn(test.report);
   EvaluatedSamples model{folder, &job, test.samples.size(),
                          measure_quality(runner, test, options.run, options.unknown_labels)};

@@ -17,6 +17,7 @@ struct SampleEvaluationOptions {
   std::vector<std::string> models;                   // folders
   std::function<SampleFiles(const Job& job)> files;  // the samples
   std::string gold = {};                             // right alignments; may be empty
+  Index gold_first = 0;                              // what their first word is counted as
   UnknownLabels unknown_labels = UnknownLabels::refuse;
   Index draws = 1000;               // of the intervals and of the test; 0: no intervals
   bool confusion = false;           // it will be drawn: the only model gives labels

@@ -24,8 +24,9 @@ class QualityTest : public testing::Test {
   }
   std::string file(const char* name) const { return (folder_.path() / name).string(); }
   void put(const char* name, const char* text) const { write_file(file(name), text); }
-  TestSet read(const char* target, const std::string& gold = "") const {
-    return read_test_set(job_named("translation"), {.files = {file("s"), file(target)}, .format = "lines"}, gold);
+  TestSet read(const char* target, const std::string& gold = "", Index first = 0) const {
+    return read_test_set(job_named("translation"), {.files = {file("s"), file(target)}, .format = "lines"}, gold,
+                         first);
   }
   // A model with the weights it was born with.
   static Runner runner(const std::string& system, const std::map<std::string, std::string>& settings = {}) {
@@ -55,6 +56,9 @@ TEST_F(QualityTest, ReadsLinesAndLinks) {
   EXPECT_EQ(test.gold[2].possible.size(), 2u);
   EXPECT_EQ(test.report, "");
   EXPECT_TRUE(read("t").gold.empty());
+  put("from-one", "1-1 2-2 3-3\n1-1 2-2\n1-1 2?2\n");
+  const TestSet same = read("t", file("from-one"), 1);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(same.gold[i].possible, test.gold[i].possible) << i;
 }
 
 TEST_F(QualityTest, SaysWhatDoesNotFit) {
