@@ -27,11 +27,17 @@ constexpr Index kFewRows = 80, kFewRowsTransposed = 24;
 // From the latter up to so many, where the sums are long, a product by a transposed matrix is one of some rows.
 constexpr Index kSomeRows = 64, kDepthOfSomeRows = 512;
 
+// Numbers of A that the second cache keeps from one tile of columns to the next, and rows that are too few to be cut.
+constexpr Index kNumbersKept = Index{1} << 17, kRowsKept = 96;
+
 using Own = decltype(&few_rows);
 void own_product(Own kernel, Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
   const Index grain = std::min(kReadOfThread, kWorkOfThread / m) / (kBlock * k);
+  const Index rows = std::max(kRowsKept, kNumbersKept / k);
   parallel_for((n + kBlock - 1) / kBlock, 1 + grain, [&](Index begin, Index end) {
-    kernel(begin * kBlock, std::min(n, end * kBlock), m, k, alpha, a, b, beta, c, ldc);
+    for (Index i = 0; i < m; i += rows)
+      kernel(begin * kBlock, std::min(n, end * kBlock), std::min(rows, m - i), k, alpha,
+             {a.data + i * a.stride, a.stride}, b, beta, c + i * ldc, ldc);
   });
 }
 
