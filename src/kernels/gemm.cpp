@@ -41,9 +41,8 @@ void own_product(Own kernel, Index m, Index n, Index k, Real alpha, Matrix a, Ma
   });
 }
 
-// AMX's product or oneDNN's on the calling thread alone.
+// oneDNN's product on the calling thread alone.
 void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
-  if (!(a.transposed && b.transposed) && takes_split(m, n, k)) return split_product(m, n, k, alpha, a, b, beta, c, ldc);
   const OneThread alone;
   use_signal_stack();
   const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
@@ -51,9 +50,12 @@ void product_of_one_thread(Index m, Index n, Index k, Real alpha, Matrix a, Matr
   if (status != dnnl_success) ref::gemm(m, n, k, alpha, a, b, beta, c, ldc);
 }
 
-// Such a product, its longer side cut over threads. oneDNN's own threads would wait for each other by spinning, and on
-// a busy machine for as long as another process keeps one of them from its core (decision 14).
+// AMX's product or oneDNN's, its longer side cut over threads. Which it is does not depend on the cut. oneDNN's own
+// threads would wait for each other by spinning, and on a busy machine for as long as another process keeps one of them
+// from its core (decision 14).
 void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc) {
+  const bool both_transposed = a.transposed && b.transposed;
+  const auto of_one_thread = !both_transposed && takes_split(m, n, k) ? split_product : product_of_one_thread;
   const bool columns = n >= m;
   const Index length = columns ? n : m, blocks = std::max<Index>(1, length / kBlock);  // the last may be longer
   const Index block_work = kBlock * (columns ? m : n) * k;
@@ -61,10 +63,10 @@ void product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real bet
     const Index first = begin * kBlock, count = (end == blocks ? length : end * kBlock) - first;
     if (columns) {
       const Matrix part{b.data + first * (b.transposed ? b.stride : 1), b.stride, b.transposed};
-      product_of_one_thread(m, count, k, alpha, a, part, beta, c + first, ldc);
+      of_one_thread(m, count, k, alpha, a, part, beta, c + first, ldc);
     } else {
       const Matrix part{a.data + first * (a.transposed ? 1 : a.stride), a.stride, a.transposed};
-      product_of_one_thread(count, n, k, alpha, part, b, beta, c + first * ldc, ldc);
+      of_one_thread(count, n, k, alpha, part, b, beta, c + first * ldc, ldc);
     }
   });
 }

@@ -140,8 +140,9 @@ void split(const Vectors& x, Index first, Index count, Index from, Index depth, 
 constexpr Index kPair = 2 * kVectors;  // vectors of each side that are multiplied at a time
 
 // Sums [32, 32] of one or two tiles of the left by one or two of the right, `deep` tiles deep; those of the other 16
-// vectors are as many tiles further on.
-template <bool kTwoLeft, bool kTwoRight>
+// vectors are as many tiles further on. B is on the left if kTurned is set; parts are multiplied in one order, so that
+// the sums are the same.
+template <bool kTurned, bool kTwoLeft, bool kTwoRight>
 HEED_SPLIT void sums_of_tiles(const Half* left, const Half* right, Index deep, float* sums) {
   const Index other = deep * kTile;
   constexpr std::size_t kRow = kPair * sizeof(float);
@@ -153,6 +154,8 @@ HEED_SPLIT void sums_of_tiles(const Half* left, const Half* right, Index deep, f
     _tile_loadd(6, right + part * kPart, kAmxBytes);
     if constexpr (kTwoRight) _tile_loadd(7, right + other + part * kPart, kAmxBytes);
   };
+  const auto load_a = [&](Index part) HEED_SPLIT { kTurned ? load_right(part) : load_left(part); };
+  const auto load_b = [&](Index part) HEED_SPLIT { kTurned ? load_left(part) : load_right(part); };
   const auto multiply = [&]() HEED_SPLIT {
     _tile_dpbf16ps(0, 4, 6);
     if constexpr (kTwoRight) _tile_dpbf16ps(1, 4, 7);
@@ -164,12 +167,12 @@ HEED_SPLIT void sums_of_tiles(const Half* left, const Half* right, Index deep, f
   _tile_zero(2);
   _tile_zero(3);
   for (Index tile = 0; tile < deep; ++tile, left += kTile, right += kTile) {  // each product has one side of the last
-    load_left(0), load_right(2), multiply();
-    load_right(1), multiply();
-    load_left(1), multiply();
-    load_right(0), multiply();
-    load_left(2), multiply();
-    load_left(0), multiply();
+    load_a(0), load_b(2), multiply();
+    load_b(1), multiply();
+    load_a(1), multiply();
+    load_b(0), multiply();
+    load_a(2), multiply();
+    load_a(0), multiply();
   }
   _tile_stored(0, sums, kRow);
   if constexpr (kTwoRight) _tile_stored(1, sums + kVectors, kRow);
@@ -206,9 +209,9 @@ struct CornerSums {
 
   // `deep` tiles of A's rows by those of B's columns.
   HEED_SPLIT void multiply(const Half* a, const Half* b, Index deep, const Corner& of) {
-    using Sums = decltype(&sums_of_tiles<true, true>);
-    static constexpr Sums kSums[2][2] = {{sums_of_tiles<false, false>, sums_of_tiles<false, true>},
-                                         {sums_of_tiles<true, false>, sums_of_tiles<true, true>}};
+    using Sums = decltype(&sums_of_tiles<kTurned, true, true>);
+    static constexpr Sums kSums[2][2] = {{sums_of_tiles<kTurned, false, false>, sums_of_tiles<kTurned, false, true>},
+                                         {sums_of_tiles<kTurned, true, false>, sums_of_tiles<kTurned, true, true>}};
     corner = of;
     const std::size_t two_rows = of.rows > kVectors ? 1 : 0, two_columns = of.columns > kVectors ? 1 : 0;
     if constexpr (kTurned)

@@ -12,7 +12,8 @@ namespace heed::kernels {
 
 // Whether this machine has it and a product of these sizes is faster so. Not both of A and B are transposed.
 bool takes_split(Index m, Index n, Index k);
-// C = alpha op(A) op(B) + beta C as gemm has it, on the calling thread.
+// C = alpha op(A) op(B) + beta C as gemm has it, on the calling thread. Each element is summed in the same order
+// whatever m and n are.
 void split_product(Index m, Index n, Index k, Real alpha, Matrix a, Matrix b, Real beta, Real* c, Index ldc);
 
 }  // namespace heed::kernels

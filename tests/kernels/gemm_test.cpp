@@ -98,6 +98,25 @@ TEST(Gemm, ManyRowsMatchTheirTwinOnEveryTarget) {
   });
 }
 
+// Neither with the rows and columns beside it nor with the cut over threads does an element change, whichever side is
+// turned.
+TEST(Gemm, ManyRowsAreTheSameOnAnyThreadCount) {
+  constexpr Index m = 512, n = 288, k = 600;
+  const std::vector<Real> a = normal_values(m * k, 4), b = normal_values(k * n, 5);
+  for (const bool a_flip : {false, true})
+    for (const bool b_flip : {false, true})
+      for (const bool wide : {false, true}) {
+        const Index rows = wide ? n : m, columns = wide ? m : n;
+        const Matrix left{(wide ? b : a).data(), a_flip ? rows : k, a_flip},
+            right{(wide ? a : b).data(), b_flip ? k : columns, b_flip};
+        expect_same_on_any_thread_count([&] {
+          std::vector<Real> c(static_cast<std::size_t>(rows * columns));
+          gemm(rows, columns, k, 1, left, right, 0, c.data(), columns);
+          return c;
+        });
+      }
+}
+
 // Parts of numbers that are far apart in size, and zeros: a part may be too small for a number of its own.
 TEST(Gemm, ManyRowsHaveLargeAndSmallNumbers) {
   constexpr Index m = 96, n = 64, k = 64;
