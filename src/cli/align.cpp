@@ -82,9 +82,7 @@ void add_align(CLI::App& app) {
   command->add_option("--gold", options->gold,
                       "File of gold alignments of the pairs; 1?2 or 1p2 is a possible link. Prints the alignment error "
                       "rate, precision and recall");
-  command->add_option("--gold-first", options->gold_first, "Number of the first word in --gold: 0 or 1")
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str();
+  add_gold_first(*command, options->gold_first);
   command->footer(
       "Words are what stands between white space, so cut the texts first as your other tools do. Lines of the\n"
       "output are links like 0-0 1-2, source word and target word, counted from 0; that of a pair which cannot be\n"

@@ -59,4 +59,10 @@ BothAlignments AlignFlags::align(const Bitext& learnt, const Bitext& aligned) co
   return Aligner(learnt, aligner, static_cast<std::size_t>(longest), advance).align(aligned, advance);
 }
 
+void add_gold_first(CLI::App& command, Index& first) {
+  command.add_option("--gold-first", first, "Number of the first word in --gold: 0 or 1")
+      ->check(CLI::IsMember({0, 1}))
+      ->capture_default_str();
+}
+
 }  // namespace heed::cli

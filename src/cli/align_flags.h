@@ -30,4 +30,7 @@ struct AlignFlags {
   BothAlignments align(const Bitext& learnt, const Bitext& aligned) const;
 };
 
+// --gold-first, of every command that takes gold alignments.
+void add_gold_first(CLI::App& command, Index& first);
+
 }  // namespace heed::cli

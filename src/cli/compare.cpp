@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heed/base/file.h"
+#include "heed/cli/align_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output.h"
 #include "heed/cli/sample_flags.h"
@@ -61,9 +62,7 @@ void add_compare(CLI::App& app) {
   lines->add_lines(*command, "test-");
   command->add_option("--gold", options->gold,
                       "Gold word alignments of the test samples (Pharaoh), for the alignment error rate");
-  command->add_option("--gold-first", options->gold_first, "Number of the first word in --gold: 0 or 1")
-      ->check(CLI::IsMember({0, 1}))
-      ->capture_default_str();
+  add_gold_first(*command, options->gold_first);
   command->add_flag("--force", options->replace, "Train again what was trained with other options before");
   add_training_flags(*command, {"model", "output"},
                      [options](GivenOption option) { options->training.push_back(std::move(option)); });

@@ -7,6 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/base/utf8.h"
+#include "heed/cli/align_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output_flags.h"
 #include "heed/cli/output.h"
@@ -161,9 +162,7 @@ void add_evaluate(CLI::App& app) {
                           "File of word alignments to measure, with lines like '0-0 1-2'; may be repeated"));
   command->add_option("--gold", options->texts.gold,
                       "File of gold alignments for --alignment or --model; 1?2 or 1p2 is a possible link");
-  command->add_option("--gold-first", options->texts.gold_first, "Number of the first word in --gold: 0 or 1")
-      ->check(CLI::IsMember({0, 1}))
-      ->capture_default_str();
+  add_gold_first(*command, options->texts.gold_first);
   command
       ->add_option("--alignment-first", options->texts.alignment_first,
                    "Number of the first word in --alignment: 0 or 1")

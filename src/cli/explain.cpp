@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "heed/base/threads.h"
+#include "heed/cli/align_flags.h"
 #include "heed/cli/commands.h"
 #include "heed/cli/output_flags.h"
 #include "heed/cli/sample_line.h"
@@ -142,9 +143,7 @@ void add_explain(CLI::App& app) {
   sub->add_option("--gold", command->gold,
                   "File of gold alignments of --input and --targets: lists the heads, the best aligned first; with "
                   "--head best, shows that one");
-  sub->add_option("--gold-first", command->gold_first, "Number of the first word in --gold: 0 or 1")
-      ->check(CLI::IsMember({0, 1}))
-      ->capture_default_str();
+  add_gold_first(*sub, command->gold_first);
   sub->add_option("--search", command->search, "beam or greedy")->capture_default_str();
   sub->add_option("--beam,-b", options.run.search.options.beam, "Hypotheses in the beam")->capture_default_str();
   sub->add_flag("--alternatives", options.beam, "Show the hypotheses of every step of the search");

@@ -113,7 +113,9 @@ TEST_F(QualityTest, AlignmentOfWhatWasWrittenIsThatOfTheSearch) {
 TEST_F(QualityTest, AlignmentOfAWordThatWasReadIsTheNextRow) {
   Runner writes = runner("transformer"), reads = runner("transformer", {{"alignment-reads", "true"}});
   const std::vector<Sample> samples = read("t").samples;
-  const std::vector<Trace> written = writes.explain(samples), then = reads.explain(samples);
+  ExplainOptions options;
+  options.attentions = true;
+  const std::vector<Trace> written = writes.explain(samples, options), then = reads.explain(samples, options);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Tensor &before = written[i].alignment, &after = then[i].alignment;
     const Index end = before.size(0) - 1;
@@ -123,6 +125,12 @@ TEST_F(QualityTest, AlignmentOfAWordThatWasReadIsTheNextRow) {
         EXPECT_EQ(after.at({t, s}), before.at({std::min(t + 1, end), s})) << i << ": " << t;
     // What was looked at when is as it was.
     ASSERT_EQ(then[i].attentions.size(), written[i].attentions.size());
+    ASSERT_FALSE(written[i].attentions.empty());
+    for (std::size_t a = 0; a < written[i].attentions.size(); ++a) {
+      const Tensor was = written[i].attentions[a].weights.contiguous(), is = then[i].attentions[a].weights.contiguous();
+      ASSERT_EQ(is.shape(), was.shape());
+      EXPECT_TRUE(std::equal(was.data(), was.data() + was.size(), is.data())) << written[i].attentions[a].name;
+    }
   }
 }
 
