@@ -170,8 +170,9 @@ export class Page {
       event.preventDefault();
       this.#app.useToken(input.value);
       input.value = "";
+      form.hidden = true; // at once: while the server is asked, there is nothing that a second token could be for
     };
-    return element(
+    const form = element(
       "form",
       { class: "token", hidden: true, on: { submit } },
       element("label", { for: "token" }, "API token"),
@@ -179,6 +180,7 @@ export class Page {
       element("button", { type: "submit", class: "primary" }, "Continue"),
       element("p", { class: "note" }, "The page keeps the token until you close it and stores it nowhere else."),
     );
+    return form;
   }
 
   #listenForFiles() {
