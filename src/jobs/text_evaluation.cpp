@@ -84,7 +84,9 @@ struct Measures {
     if (!lengths.empty()) system.by_length = bleu_by_length(lengths, system.sentences, options.bucket, options.bleu);
     for (const TextMetric& metric : metrics) {
       const ScoreOfSamples score = metric.by_samples(lines, references);
-      system.measured.push_back({score, bootstrap_interval(score, lines.size(), options.draws), {}});
+      MeasuredTexts& measured =
+          system.measured.emplace_back(MeasuredTexts{score, score_of_all(score, lines.size()), {}, {}});
+      if (options.draws > 0) measured.interval = bootstrap_interval(score, lines.size(), options.draws);
     }
     return system;
   }
@@ -143,15 +145,17 @@ std::string measured_text(const TextEvaluation& evaluation) {
   const std::size_t width = widest_name(systems, 6);
   std::size_t title = 6;
   for (const TextMetric& metric : evaluation.metrics) title = std::max(title, metric.title.size());
-  std::string text =
-      fmt::format("{:<{}}  {:<{}}   score  in 95 % of {} draws\n", "system", width, "metric", title, evaluation.draws);
+  std::string text = fmt::format("{:<{}}  {:<{}}   score", "system", width, "metric", title);
+  text += evaluation.draws > 0 ? fmt::format("  in 95 % of {} draws\n", evaluation.draws) : "\n";
   std::string tests;
   for (const EvaluatedTexts& system : systems)
     for (std::size_t i = 0; i < system.measured.size(); ++i) {
       const TextMetric& metric = evaluation.metrics[i];
-      const auto& [score, interval, against_first] = system.measured[i];
-      text += fmt::format("{:<{}}  {:<{}}  {:6.{}f}  {:.{}f} .. {:.{}f}\n", system.name, width, metric.title, title,
-                          interval.score, metric.digits, interval.low, metric.digits, interval.high, metric.digits);
+      const auto& [score, of_all, interval, against_first] = system.measured[i];
+      text += fmt::format("{:<{}}  {:<{}}  {:6.{}f}", system.name, width, metric.title, title, of_all, metric.digits);
+      if (interval)
+        text += fmt::format("  {:.{}f} .. {:.{}f}", interval->low, metric.digits, interval->high, metric.digits);
+      text += "\n";
       if (against_first)
         tests += fmt::format("{:<{}}  {}\n", system.name, width, written(*against_first, metric.title, metric.digits));
     }
@@ -236,7 +240,8 @@ void check(const TextEvaluationOptions& options) {
   require(options.alignments.empty() || !options.gold.empty(), "[evaluate] --alignment and --gold go together");
   require(options.gold.empty() || !options.alignments.empty() || !options.models.empty(),
           "[evaluate] --alignment and --gold go together");
-  require(!options.significance || systems > 1, "[evaluate] --significance compares at least two translations");
+  require(!options.significance || (systems > 1 && options.draws > 0),
+          "[evaluate] --significance compares at least two translations, by at least one of --draws");
   require(options.metrics.empty() || systems > 0, "[evaluate] --metrics are about translations; there are none");
 }
 
@@ -306,9 +311,10 @@ std::string TextEvaluation::json() const {
                    {"length_ratio", length_ratio(system.bleu)},
                    {"chrf", system.chrf}});
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      const auto& [score, interval, against_first] = system.measured[i];
+      const auto& [score, of_all, interval, against_first] = system.measured[i];
       nlohmann::ordered_json& one = each[metrics[i].name];
-      one = {{"score", interval.score}, {"low", interval.low}, {"high", interval.high}};
+      one["score"] = of_all;
+      if (interval) one["low"] = interval->low, one["high"] = interval->high;
       if (against_first) one["against_first"] = json_of(*against_first);
     }
     if (const auto& model = system.model) {

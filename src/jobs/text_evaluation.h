@@ -39,7 +39,8 @@ struct EvaluatedModel {
 // By one of the metrics that were asked for.
 struct MeasuredTexts {
   ScoreOfSamples score;
-  ScoreInterval interval;
+  double of_all = 0;
+  std::optional<ScoreInterval> interval;         // unless no draws are wanted
   std::optional<PairedBootstrap> against_first;  // of all systems but the first
 };
 

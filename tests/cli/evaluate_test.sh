@@ -42,6 +42,11 @@ expect 'metrics' 'in 95 % of 1000 draws' 'ROUGE-1   84.52' 'ROUGE-L   84.52' 'WE
   'nrefs:1|case:lc|tok:rouge-score|stem:no|refs:best|bytes:all|version:heed-' 'nrefs:1|case:mixed|unit:char|refs:best|version:heed-'
 "$heed" evaluate -r right said right --metrics wer --metrics bleu --significance --draws 200 --json >output
 expect 'metrics as JSON' '"wer": {' '"score": 20.0' '"against_first": {' '"difference": -20.0' '"signatures": {' '"bleu": "nrefs:1|'
+"$heed" evaluate -r right said --metrics wer --draws 0 >output
+expect 'no intervals' 'WER      20.00'
+! grep -q '\.\.' output || fault 'intervals of no draws'
+"$heed" evaluate -r right said --metrics wer --draws 0 --json >output
+! grep -q '"low"' output || fault 'intervals of no draws in JSON'
 "$heed" evaluate -r right -r said --metrics rouge1 --stem --bytes 75 --pooled said >output
 expect 'options of ROUGE' 'nrefs:2|case:lc|tok:rouge-score|stem:porter|refs:pooled|bytes:75'
 
