@@ -43,6 +43,9 @@ class Sense {
   // What it knows beyond its configuration. A model folder keeps it, and gives it back before the sense is used.
   virtual std::vector<NamedTensor> knowledge() const { return {}; }
   virtual void recall(const GivenValues&) {}
+  // Takes over what the sense of another configuration knows, where a training begins with a model of that one. False
+  // if it cannot: then the other sense goes on.
+  virtual bool succeed(const Sense&) { return false; }
 };
 
 }  // namespace heed

@@ -6,18 +6,19 @@
 
 namespace heed {
 
-std::string give_encoder(Bundle& bundle) {
-  std::string said;
+std::set<std::string> give_encoder(Bundle& bundle) {
+  std::set<std::string> given;
   for (const auto& sense : bundle.codes.senses) {
     const auto* images = dynamic_cast<const ImageSense*>(sense.get());
     if (!images) continue;
     for (const NamedTensor& each : images->first_parameters()) {
-      Tensor value = bundle.parameters->at("eye." + each.name).value();
+      const std::string name = "eye." + each.name;
+      Tensor value = bundle.parameters->at(name).value();
       std::copy_n(each.tensor.contiguous().data(), value.size(), value.data());
-      said = fmt::format("{} is fine-tuned with the model", images->plan().encoder->name);
+      given.insert(name);
     }
   }
-  return said;
+  return given;
 }
 
 }  // namespace heed

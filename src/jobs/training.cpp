@@ -93,7 +93,7 @@ std::vector<std::shared_ptr<const Sense>> learn_senses(const Training& training,
 
 // What turns samples into numbers: that of the model to begin with, or learnt from the training's files.
 Codes codes_of(const Training& training, const System& system, const Config& config, const Say& say) {
-  if (!training.from.empty()) return first_codes(training.from);
+  if (!training.from.empty()) return first_codes(training.from, config);
   Codes codes = make_codes(training, say);
   codes.senses = learn_senses(training, system, config);
   return codes;
@@ -101,9 +101,10 @@ Codes codes_of(const Training& training, const System& system, const Config& con
 
 // The weights of a training that has not taken a step, as far as they are not drawn.
 void give_first_weights(Bundle& bundle, const Training& training, const Say& say) {
-  if (!training.from.empty()) return say(give_weights(bundle, training.from));
+  const std::set<std::string> encoder = give_encoder(bundle);
+  if (!encoder.empty()) say("the encoder is fine-tuned with the model");
+  if (!training.from.empty()) say(give_weights(bundle, training.from, encoder));
   if (!training.vectors.empty()) say(give_vectors(bundle, training.vectors));
-  if (const std::string said = give_encoder(bundle); !said.empty()) say(said);
 }
 
 SchedulePointer make_schedule(const Training& training) {

@@ -1,5 +1,7 @@
 #include "heed/models/image_sense.h"
 
+#include <algorithm>
+
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/data/images/image.h"
@@ -119,6 +121,22 @@ std::vector<NamedTensor> ImageSense::knowledge() const {
 void ImageSense::recall(const GivenValues& given) {
   weights_ = recall_eye_weights(*plan_.encoder, plan_.trained ? 0 : plan_.layers, given);
   networks_ = std::make_shared<Networks>();
+}
+
+bool ImageSense::succeed(const Sense& before) {
+  const auto* other = dynamic_cast<const ImageSense*>(&before);
+  if (!other) return false;
+  require(other->plan_.encoder == plan_.encoder, "--encoder: {} is asked for, but the model of --from has {}",
+          plan_.encoder->name, other->plan_.encoder->name);
+  require(plan_.trained || !other->plan_.trained,
+          "--fine-tune: {} of the model of --from was fine-tuned, and cannot be frozen again", plan_.encoder->name);
+  require(other->plan_.trained || other->weights_.layers.size() >= plan_.layers,
+          "--encoder-layers: {} layers of {} are needed, and the model of --from has {}", plan_.layers,
+          plan_.encoder->name, other->weights_.layers.size());
+  weights_ = other->weights_;
+  weights_.layers.resize(std::min(weights_.layers.size(), plan_.layers));
+  networks_ = std::make_shared<Networks>();
+  return true;
 }
 
 }  // namespace heed

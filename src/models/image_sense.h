@@ -26,6 +26,9 @@ class ImageSense : public Sense {
   void learn(const Lesson& lesson) override;
   std::vector<NamedTensor> knowledge() const override;
   void recall(const GivenValues& given) override;
+  // An encoder that was frozen may be fine-tuned, or look at other sizes and layers; one that was fine-tuned cannot be
+  // frozen, since its model has the weights.
+  bool succeed(const Sense& before) override;
 
   const EyePlan& plan() const { return plan_; }
   // With which the model's Eye begins, by their names below its scope: none of an encoder that is frozen, trains from

@@ -3,26 +3,24 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
+#include "heed/data/corpora/scenes.h"
+#include "heed/jobs/runner.h"
 #include "heed/jobs/training.h"
+#include "heed/models/eye_encoder.h"
+#include "heed/store/safetensors.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 
 namespace heed {
 namespace {
 
-// A model that was trained on one file and goes on with another.
-class GivenModel : public testing::Test {
+// Trainings one after the other.
+class GivenTrainings : public testing::Test {
  protected:
-  GivenModel() {
-    write_file(file("first.tsv"), "good\ta fine day\nbad\ta dull day\ngood\tfine words\nbad\tdull words\n");
-    write_file(file("second.tsv"), "bad\tdull rain\nbad\ta dull song\n");
-    train({{"model", "bag", "--model"}, {"data", file("first.tsv"), "--data"}, {"embedding", "6", "--embedding"}},
-          "first", "20");
-  }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   TrainingPlan plan(std::vector<GivenOption> given, const std::string& output, const std::string& steps) const {
     for (const auto& [name, text] :
-         {std::pair{"output", file(output)}, {"steps", steps}, {"buckets", "64"}, {"shards", "1"}, {"threads", "1"}})
+         {std::pair{"output", file(output)}, {"steps", steps}, {"shards", "1"}, {"threads", "1"}})
       given.push_back({name, text, std::string("--") + name});
     return plan_training(given);
   }
@@ -46,6 +44,17 @@ class GivenModel : public testing::Test {
   }
   TemporaryFolder folder_;
   std::string said_;
+};
+
+// A model that was trained on one file and goes on with another.
+class GivenModel : public GivenTrainings {
+ protected:
+  GivenModel() {
+    write_file(file("first.tsv"), "good\ta fine day\nbad\ta dull day\ngood\tfine words\nbad\tdull words\n");
+    write_file(file("second.tsv"), "bad\tdull rain\nbad\ta dull song\n");
+    train({{"model", "bag", "--model"}, data("first.tsv"), {"embedding", "6", "--embedding"}, {"buckets", "64", ""}},
+          "first", "20");
+  }
 };
 
 TEST_F(GivenModel, GivesWeightsVocabularyLabelsAndSizes) {
@@ -93,6 +102,94 @@ TEST_F(GivenModel, SaysWhatDoesNotFit) {
   write_file(file("second.tsv"), "dreadful\tdull rain\n");
   EXPECT_NE(message({from("first")}).find("the model has no label dreadful"), std::string::npos);
   EXPECT_FALSE(is_model_folder(file("other")));
+}
+
+// A captioner whose encoder was frozen, and one that begins with it and trains the encoder too.
+class GivenEncoder : public GivenTrainings {
+ protected:
+  GivenEncoder() {
+    write_scenes({.folder = folder_.path() / "scenes", .scenes = 12});
+    save_safetensors(file("stem.safetensors"), folded_tensors(encoder_, stem()));
+    train({{"model", "show-attend-tell", ""},
+           {"data", file("scenes/train.tsv"), ""},
+           {"encoder", encoder_.name, ""},
+           {"encoder-layers", "stem", ""},
+           {"encoder-weights", file("stem.safetensors"), ""},
+           {"picture", "16", ""},
+           {"embedding", "4", ""},
+           {"hidden", "6", ""},
+           {"batch-sentences", "4", ""}},
+          "frozen", "2");
+  }
+  EyeWeights stem() const {
+    EyeWeights weights{{}, encoder_.colours};
+    for (int i = 0; i <= encoder_.point("stem"); ++i) {
+      EyeWeights::Layer& known = weights.layers.emplace_back();
+      const EyeLayer& layer = encoder_.layers[static_cast<std::size_t>(i)];
+      if (!layer.has_weight()) continue;
+      known = {Tensor(layer.weight_shape()), Tensor(Shape{layer.out}, Real{0.1F})};
+      for (Index at = 0; at < known.weight.size(); ++at)
+        known.weight.data()[at] = static_cast<Real>(static_cast<double>(at % 17 - 8) / 40);
+    }
+    return weights;
+  }
+  void tune(const std::string& output, const std::string& rate) {
+    train({from("frozen"),
+           {"data", file("scenes/train.tsv"), ""},
+           {"fine-tune", "true", ""},
+           {"learning-rate", rate, ""},
+           {"schedule", "constant", ""},
+           {"batch-sentences", "4", ""}},
+          output, "2");
+  }
+  std::vector<double> log_probabilities(const std::string& name) const {
+    std::vector<Sample> samples;
+    Samples read({.files = {file("scenes/test.tsv")}}, job_named("captioning").sample_columns());
+    for (Sample sample; read.next(sample);) samples.push_back(sample);
+    EXPECT_FALSE(samples.empty());
+    Runner runner({file(name)}, 1, [](const std::string&) {});
+    std::vector<double> found;
+    for (const Trace& trace : runner.explain(samples))
+      found.insert(found.end(), trace.log_probabilities.begin(), trace.log_probabilities.end());
+    return found;
+  }
+  const Encoder& encoder_ = encoder_named("resnet18");
+};
+
+TEST_F(GivenEncoder, BeginsWithWhatTheFrozenOneKnows) {
+  tune("tuned", "0");
+  EXPECT_NE(said_.find("the encoder is fine-tuned with the model"), std::string::npos);
+  EXPECT_EQ(between("frozen", "tuned"), 0);
+  const std::vector<double> frozen = log_probabilities("frozen"), tuned = log_probabilities("tuned");
+  ASSERT_EQ(frozen.size(), tuned.size());
+  for (std::size_t i = 0; i < frozen.size(); ++i) EXPECT_NEAR(frozen[i], tuned[i], 1e-4) << i;
+}
+
+TEST_F(GivenEncoder, IsTrainedAndStaysWithTheModel) {
+  tune("tuned", "0");
+  tune("moved", "0.001");
+  const Bundle before = model("tuned"), after = model("moved");
+  const std::string weight = "eye." + encoder_.layers.front().name + ".weight";
+  const Tensor x = before.parameters->at(weight).value(), y = after.parameters->at(weight).value();
+  EXPECT_FALSE(std::equal(x.values().begin(), x.values().end(), y.values().begin()));
+  EXPECT_EQ(test::message_of([&] {
+              train({from("moved"), data("scenes/train.tsv"), {"fine-tune", "false", ""}}, "other", "1");
+            }),
+            "--fine-tune: resnet18 of the model of --from was fine-tuned, and cannot be frozen again");
+  train({from("moved"), data("scenes/train.tsv"), {"learning-rate", "0", ""}, {"schedule", "constant", ""}}, "still",
+        "1");
+  EXPECT_EQ(between("moved", "still"), 0);
+}
+
+TEST_F(GivenEncoder, SaysWhatItDoesNotKnow) {
+  const auto message = [&](const std::string& option, const std::string& value) {
+    return test::message_of([&] {
+      train({from("frozen"), data("scenes/train.tsv"), {option, value, ""}}, "other", "1");
+    });
+  };
+  EXPECT_EQ(message("encoder", "resnet34"), "--encoder: resnet34 is asked for, but the model of --from has resnet18");
+  EXPECT_EQ(message("encoder-layers", "layer1"),
+            "--encoder-layers: 6 layers of resnet18 are needed, and the model of --from has 1");
 }
 
 }  // namespace
