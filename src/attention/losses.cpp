@@ -56,6 +56,11 @@ Var doubly_stochastic_penalty(const Var& weights, const Mask& real) {
   return sum(square(Var(as_numbers(real, looked.shape())) - looked));
 }
 
+Var look_entropy(const Var& weights) {
+  const Var floor(Tensor::scalar(Real{1e-8F}));  // a log a is 0 where a is
+  return negate(sum(weights * log(weights + floor), -1));
+}
+
 Var reinforce_loss(const Var& log_probability, const Var& entropy, const Tensor& reward, double baseline,
                    const Reinforce& options) {
   require(reward.shape() == log_probability.shape() && reward.shape() == entropy.shape(),

@@ -27,6 +27,9 @@ Var row_penalty(const Var& weights);
 // a length take no part if a mask [batch, m] is given.
 Var doubly_stochastic_penalty(const Var& weights, const Mask& real = {});
 
+// Entropy of each look, -Σ_j a_j log a_j (Grandvalet, Bengio 2005 minimise that of labels): [batch, n, m] → [batch, n].
+Var look_entropy(const Var& weights);
+
 // Xu et al. 2015, hard attention. The loss whose gradient is
 //   -λ_r (reward - baseline) ∂log p(s) - λ_e ∂H,
 // reward = log p(y | s) of each sampled row, log_probability and entropy of the same shape. Reward and baseline are

@@ -31,11 +31,11 @@ bool picks(const AttentionPick& pick) {
 enum class Place { text, drawing };
 
 // In words or tokens, with or without the end. Pictures show words without the end (of sounds, drawings show tokens)
-// and JSON shows all, unless it is asked otherwise.
+// and JSON shows all, unless it is asked otherwise. Links need the end's weights to be told from none.
 Trace at_level(const TraceView& view, Trace trace, Place place) {
   const bool tokens = view.json || (place == Place::drawing && trace.column_axis().kind == Kind::sound);
   if (view.level.empty() ? !tokens : view.level == "word") trace = by_words(trace);
-  if (view.end.empty() ? !view.json : view.end == "drop")
+  if (!view.links() && (view.end.empty() ? !view.json : view.end == "drop"))
     trace = without_end(trace, view.rescale ? RowSums::rescaled_to_one : RowSums::as_left);
   return trace;
 }
@@ -72,7 +72,8 @@ std::string trust_of(const Trace& trace) {
 std::string written(const TraceView& view, const Trace& trace) {
   if (view.json) return to_json(trace) + "\n";
   if (!view.alignment.empty()) {
-    const WordAlignment alignment = alignment_of(trace);
+    const WordAlignment alignment =
+        view.links() && view.end != "keep" ? alignment_without_end(trace) : alignment_of(trace);
     return fmt::format("{} ||| {}\n", trace.output().text.text,
                        view.alignment == "hard" ? hard_alignment(alignment) : soft_alignment(alignment));
   }

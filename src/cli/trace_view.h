@@ -22,6 +22,8 @@ struct TraceView {
   void add_flags(CLI::App& command);
   // Contradictions and unknown names: an Error.
   void check() const;
+  // Whether words that belong together are written, in place of weights and pictures.
+  bool links() const { return !json && alignment == "hard"; }
   bool pictures() const { return !svg.empty() || !png.empty() || !html.empty(); }
   // Whether all attentions are needed, not the alignment alone.
   bool needs_attentions() const;

@@ -42,6 +42,7 @@ void add_model_options(const std::vector<std::string>& words, std::vector<GivenO
   }
 }
 
+// Of a training that logged something: a very short one may have nothing to draw.
 void draw_curve(const ModelFolder& folder) {
   LinePlot::Series training{"training", {}}, validation{"validation", {}};
   const TrainingHistory history = read_training_log(folder.log());
@@ -49,9 +50,10 @@ void draw_curve(const ModelFolder& folder) {
   for (const LoggedScores& line : history.scores)
     if (const auto value = line.values.find("cross-entropy"); value != line.values.end())
       validation.points.emplace_back(static_cast<double>(line.step), value->second);
+  if (training.points.empty() && validation.points.empty()) return;
   LinePlot plot{.title = folder.path().filename().string() + ", " + folder.model(),
                 .x_label = "updates",
-                .y_label = "loss per word",
+                .y_label = "loss",
                 .series = {training},
                 .marks = false};
   if (!validation.points.empty()) plot.series.push_back(validation);

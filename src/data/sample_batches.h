@@ -3,85 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "heed/base/error.h"
-#include "heed/data/frame_times.h"
+#include "heed/data/sample_batch.h"
 #include "heed/data/samples.h"
-#include "heed/data/source.h"
-#include "heed/data/vocabulary.h"
-#include "heed/data/word_links.h"
 
 namespace heed {
-
-// One input as numbers: words, or features.
-struct EncodedInput {
-  std::vector<std::int32_t> words = {};  // of a text, without the end
-  std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
-  Tensor features = {};                  // [length, width]
-  FrameTimes frames = {};                // of a sound
-  bool whole = false;                    // an image, whose size the model chose: limits of length are not about it
-  // Of a text whose words may be copied: `words` in a vocabulary of its own, whose first `known` are the model's.
-  std::vector<std::int32_t> copies = {};
-  Index known = 0;
-  std::shared_ptr<const Vocabulary> extended = {};
-  // Where a choice is given, of each word: of what is chosen from the number of the choice that it is, of a question 0
-  // at its blank, and -1 elsewhere.
-  std::vector<std::int32_t> marks = {};
-
-  Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
-  // What limits of length count.
-  Index limited_length() const { return whole ? 1 : length(); }
-};
-
-// A sample as numbers.
-struct EncodedSample {
-  std::vector<EncodedInput> inputs = {};
-  // Words without begin and end, perhaps some that only the first input's `extended` vocabulary has; or the number of a
-  // label or choice; empty where nothing is known.
-  std::vector<std::int32_t> output = {};
-  std::vector<std::vector<std::int32_t>> other_outputs = {};  // further references: a batch takes each for a sample
-  // Where a choice is given: the options, one behind the other, each ending at one of `ends`. Empty where they are the
-  // words of the first input that are marked.
-  EncodedInput choices = {};
-  WordLinks links = {};
-  Index number = 0;
-};
-
-// Leaves the first `longest` words or frames of an input that limits of length are about; of a document, the sentence
-// that goes on beyond them ends there. Whether it was longer.
-bool cut_input(EncodedInput& input, Index longest);
-
-// The choices of a sample, whether they were given or are words of its first input; empty where labels are given.
-EncodedInput choices_of(const EncodedSample& sample);
-// How many of them each sample of a batch has, [batch].
-Ids choice_counts(const Source& choices);
-
-// Samples that are computed together. Of each output of words y1..yn the model reads `previous` and is to give
-// `expected`.
-struct SampleBatch {
-  std::vector<Source> inputs;  // texts end with kEnd; where a choice is given, a last one has those of each sample
-  Source previous;             // of words: [begin, y1..yn]; empty of labels
-  Ids expected;                // of words [batch, longest]: y1..yn, end, -1 beyond; of labels [batch], -1: not known
-  Index words = 0;             // of words: pieces of the outputs with their ends; of labels: samples that have one
-  // Where only a part of a batch was asked for: `words` is of all of it, which has so many samples, and the first one
-  // here is number `first` of them.
-  Index samples = 0, first = 0;
-  std::vector<Index> numbers;  // of the samples
-  // [batch, longest of the output, longest of the first input]: rows sum to 1, or are zero where nothing is known (the
-  // end, words without links). Empty unless there is a file of alignments.
-  Tensor alignment;
-};
-
-// What `encode` throws at an input that is there and cannot be read: a training goes on without it and counts it.
-class UnreadableInput : public Error {
- public:
-  using Error::Error;
-};
-
-// One batch of the samples in the order given, padded.
-SampleBatch batch_of(std::span<const EncodedSample> samples, bool gives_label);
 
 struct BatchOptions {
   SampleFiles files;
@@ -95,6 +22,9 @@ struct BatchOptions {
   std::function<void(const Sample&)> on_sample;
   // For links: which word each piece of the first input and of the output belongs to.
   std::function<std::vector<std::vector<Index>>(const EncodedSample&)> words_of;
+  // Words that the links of their sample leave out are guided to the end of the input, which means no word at all.
+  bool unlinked_at_end = false;
+  bool keep_encoded = false;  // batches hold their samples
   Index batch_tokens = 4096;  // neither an input nor the output is larger, padded; 0: no limit
   Index batch_samples = 0;    // 0: no limit
   Index longest = 100;        // pieces of an input or output without the end; nor more than a batch has room for

@@ -46,13 +46,15 @@ WordLinks links_of_pieces(const WordLinks& links, const std::vector<Index>& inpu
 }
 
 void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
-                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows) {
+                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows,
+                  std::optional<std::size_t> unlinked) {
   for (const auto& [s, t] : links_of_pieces(links, input_word_of, output_word_of))
     rows[static_cast<std::size_t>(t) * width + static_cast<std::size_t>(s)] = 1;
   for (std::size_t t = 0; t < output_word_of.size(); ++t) {
     Real* const row = rows + t * width;
     const auto linked = static_cast<Real>(std::count(row, row + width, Real{1}));
     if (linked > 1) std::for_each(row, row + width, [linked](Real& weight) { weight /= linked; });
+    if (linked == 0 && unlinked) row[*unlinked] = 1;
   }
 }
 

@@ -24,8 +24,9 @@ WordLinks links_of_pieces(const WordLinks& links, const std::vector<Index>& inpu
                           const std::vector<Index>& output_word_of);
 
 // Word links as guided alignment of pieces: `rows` [pieces of the output, width] is zero and becomes rows that sum to 1
-// where there is a link.
+// where there is a link. Rows of words without one are of the place `unlinked`, or stay zero.
 void spread_links(const WordLinks& links, const std::vector<Index>& input_word_of,
-                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows);
+                  const std::vector<Index>& output_word_of, std::size_t width, Real* rows,
+                  std::optional<std::size_t> unlinked = {});
 
 }  // namespace heed

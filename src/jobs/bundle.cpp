@@ -97,6 +97,7 @@ void read_notes(const ModelFolder& folder, Bundle& bundle) {
   if (options == json.end() || !options->is_object()) return;
   if (const auto pieces = options->find("longest-sentence"); pieces != options->end() && pieces->is_number_integer())
     bundle.longest = pieces->get<Index>();
+  bundle.unlinked_at_end = options->value("alignment-end", nlohmann::json(false)) == true;
   if (const auto codes = options->find("languages"); codes != options->end() && codes->is_string())
     bundle.languages = split_languages(codes->get<std::string>());
 }

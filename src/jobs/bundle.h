@@ -41,6 +41,7 @@ struct Bundle {
   std::vector<std::string> example = {};    // a text per input, from its validation; may be empty
   std::vector<std::string> languages = {};  // of what is read and of what is written; may be empty
   Index longest = 0;                        // pieces of the longest texts that its training took; 0: not known
+  bool unlinked_at_end = false;             // words without a link were guided to the end of its input
   bool choices_given = false;               // every sample of its validation came with choices of its own
 
   // A side's value as the model reads it. An image or a sound that cannot be taken in is an UnreadableInput.

@@ -53,7 +53,7 @@ void measure_alignments(Runner& runner, const TestSet& test, const ExplainOption
     const std::vector<Trace> traces = runner.explain(std::span(test.samples).subspan(first, count), options);
     for (std::size_t i = 0; i < traces.size(); ++i) {
       if (!traces[i].alignment) return;
-      const WordAlignment alignment = alignment_of(without_end(by_words(traces[i])));
+      const WordAlignment alignment = alignment_without_end(by_words(traces[i]));
       const auto rows = static_cast<Index>(alignment.target.size());
       entropy += alignment_entropy(alignment) * static_cast<double>(rows);
       words += rows;

@@ -173,9 +173,10 @@ Result Runner::result_of(const Hypothesis& hypothesis, const EncodedSample& samp
   result.finished = hypothesis.finished;
   const Tensor weights = bundle.writer->alignment_of_words(hypothesis.weights);
   if (const EncodedInput& input = sample.inputs.front(); weights && input.extended)
-    result.alignment = align_words(written, input.copies, written, hypothesis.words, weights);
+    result.alignment = align_words(written, input.copies, written, hypothesis.words, weights, bundle.unlinked_at_end);
   else if (weights && bundle.codes.inputs.front())
-    result.alignment = align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, weights);
+    result.alignment = align_words(*bundle.codes.inputs.front(), input.words, written, hypothesis.words, weights,
+                                   bundle.unlinked_at_end);
   if (const FrameTimes& frames = sample.inputs.front().frames; hypothesis.weights && frames.step > 0)
     result.times = times_of(hypothesis, frames);
   return result;

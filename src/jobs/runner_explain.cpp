@@ -246,6 +246,7 @@ std::vector<Trace> Runner::explain(std::span<const Sample> given_samples, const 
     if (!options.run.prefixes.empty()) each.prefix = &options.run.prefixes[i];
     Trace& trace = each.trace;
     trace.model = name_, trace.system = bundle.system->name, trace.job = job().name;
+    trace.unlinked_at_end = bundle.unlinked_at_end;
     for (std::size_t input = 0; input < samples[i].inputs.size(); ++input)
       trace.axes.push_back(
           read_input(input, samples[i].inputs[input], options.playable, each.sample.inputs[input].length()));

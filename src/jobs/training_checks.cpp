@@ -90,9 +90,14 @@ void check_training(const Training& t) {
   require_known_value("schedule", t.schedule, kSchedules);
   require_known_value("vocabulary", t.vocabulary, kVocabularies);
   require(!t.metric_names().empty(), "--metrics: at least one is needed");
-  std::vector<std::string> metrics = kLosses;
+  std::vector<std::string> metrics;
   for (const Metric& metric : job.metrics) metrics.push_back(metric.name);
+  for (const std::string& reward : parse_list(t.reward)) require_known_value("reward", reward, metrics);
+  metrics.insert(metrics.begin(), kLosses.begin(), kLosses.end());
   for (const std::string& metric : t.metric_names()) require_known_value("metrics", metric, metrics);
+  require(t.draws >= 2, "--draws: a text is compared with others, so at least 2 are drawn, not {}", t.draws);
+  require(t.reward.empty() || t.alignments.empty(),
+          "--reward: texts that are drawn have no alignments to be guided by");
   require(t.batch_words > 0 || t.batch_samples > 0,
           "--batch-words: a batch needs a limit, here or in --batch-sentences");
   require(t.label_smoothing >= 0 && t.label_smoothing < 1, "--label-smoothing: it must be in [0, 1), not {}",

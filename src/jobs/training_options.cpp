@@ -203,6 +203,14 @@ void Training::visit(Fields& field) {
   field("label-smoothing", label_smoothing, "probability spread over all words or labels");
   field("smoothing", smoothing, "decay of averaged weights, such as 0.999 (0: no average)");
   field("alignment-weight", alignment_weight, "weight of the guided alignment loss");
+  field("alignment-end", alignment_end,
+        "words without a link are guided to the end of the sentence, and so learn to have none");
+  if (!declared.chooses()) {
+    field("reward", reward,
+          "metrics, separated by commas, that score texts which the model draws; it learns from them in place of the "
+          "references' words (begin with a trained model: --from)");
+    field("draws", draws, "texts that are drawn for each sample with --reward");
+  }
   field("delay", delay, "batches per update");
   field("validate-every", validate_every, "how often to validate: every '500u' updates or '1e' passes over the data");
   field("save-every", save_every, "how often to save a checkpoint: every '500u' updates or '1e' passes over the data");

@@ -39,6 +39,9 @@ struct Training {
   Index warm_up = 400;
   double beta2 = 0.98, weight_decay = 0, clip_norm = 1, max_norm = 0, weight_noise = 0, label_smoothing = 0.1;
   double smoothing = 0.998, alignment_weight = 0.1;
+  bool alignment_end = false;
+  std::string reward;
+  Index draws = 5;
   bool lazy = false;
   Index delay = 1;
   // When something happens: "500" or "500u" updates, "2e" passes over the data, "0" never.

@@ -31,18 +31,6 @@ BatchOptions data_options(const Bundle& bundle) {
   return options;
 }
 
-BatchOptions training_data(const Bundle& bundle, const Training& training) {
-  BatchOptions options = data_options(bundle);
-  options.cut_inputs = options.cut_inputs || training.cut_texts;
-  options.files = training.training_files();
-  options.batch_tokens = training.batch_words;
-  options.batch_samples = training.batch_samples;
-  options.longest = training.longest;
-  options.seed = static_cast<std::uint64_t>(training.seed);
-  options.buffer = training.buffer;
-  return options;
-}
-
 BatchOptions validation_data(const Bundle& bundle, const Training& training) {
   BatchOptions options = data_options(bundle);
   options.cut_inputs = options.cut_inputs || training.cut_texts;
@@ -101,12 +89,43 @@ Var guided_loss(const Var& alignment, const Tensor& gold) {
 
 }  // namespace
 
+BatchOptions JobTask::training_data() {
+  BatchOptions options = data_options(bundle_);
+  options.cut_inputs = options.cut_inputs || training_.cut_texts;
+  options.files = training_.training_files();
+  options.batch_tokens = training_.batch_words;
+  options.batch_samples = training_.batch_samples;
+  options.longest = training_.longest;
+  options.seed = static_cast<std::uint64_t>(training_.seed);
+  options.buffer = training_.buffer;
+  options.unlinked_at_end = training_.alignment_end;
+  if (training_.reward.empty()) return options;
+  // All references belong to one sample, with which the texts that are drawn for it are compared.
+  options.encode = [this](const Sample& sample) {
+    EncodedSample encoded = bundle_.encode(sample);
+    encoded.other_outputs.clear();
+    encoded.references = sample.outputs;
+    return encoded;
+  };
+  options.keep_encoded = true;
+  options.on_sample = [this](const Sample& sample) {
+    if (!reward_) references_.push_back(sample.outputs);
+  };
+  return options;
+}
+
 JobTask::JobTask(const Bundle& bundle, const Training& training, std::shared_ptr<Ranks> ranks)
     : bundle_(bundle),
       training_(training),
       ranks_(std::move(ranks)),
-      batches_(training_data(bundle, training)),
+      batches_(training_data()),
       threads_(training.threads > 0 ? static_cast<int>(training.threads) : thread_count()) {
+  if (!training.reward.empty()) {
+    // By the references of the first buffer, the same whenever a training goes on.
+    reward_ =
+        std::make_unique<RewardLoss>(bundle, training.draws, text_reward_of(parse_list(training.reward), references_));
+    references_ = {};
+  }
   if (!training.validates()) return;
   BatchOptions validation = validation_data(bundle, training);
   validation.on_sample = [this](const Sample& sample) { validation_samples_.push_back(sample); };
@@ -121,14 +140,29 @@ TrainingTask::Batch JobTask::next() {
   rewards_.clear();
   const Index own = training_.shards / ranks_->size(), from = ranks_->rank() * own;
   batch_ = ranks_->alone() ? batches_.next() : batches_.next({from, from + own, training_.shards});
-  return {epoch, batch_.words};
+  return {epoch, reward_ ? batch_.samples : batch_.words};
 }
 
 Var JobTask::loss(Index shard, Index shards, Random& random) const {
   const Index begin = batch_.samples * shard / shards - batch_.first;
   const Index end = batch_.samples * (shard + 1) / shards - batch_.first;
   if (begin == end) return {};
+  if (reward_) return reward_loss(shard, begin, end, random);
   return bundle_.writer ? writer_loss(shard, begin, end, random) : chooser_loss(begin, end, random);
+}
+
+void JobTask::keep_positions(Index shard, const Reward& reward) const {
+  if (reward.words == 0) return;
+  const std::lock_guard lock(mutex_);
+  rewards_[shard] = reward;
+}
+
+Var JobTask::reward_loss(Index shard, Index begin, Index end, Random& random) const {
+  const auto samples =
+      std::span(batch_.encoded).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  const RewardLoss::Result result = (*reward_)(samples, random, baseline_);
+  keep_positions(shard, result.positions);
+  return result.loss;
 }
 
 Var JobTask::writer_loss(Index shard, Index begin, Index end, Random& random) const {
@@ -136,10 +170,7 @@ Var JobTask::writer_loss(Index shard, Index begin, Index end, Random& random) co
   const Source source = rows_of(batch_.inputs.front(), begin, end), previous = rows_of(batch_.previous, begin, end);
   const TeacherForced forced =
       bundle_.writer->forward(source, previous, {.random = &random, .alignment = guided, .baseline = baseline_});
-  if (forced.reward.words > 0) {
-    const std::lock_guard lock(mutex_);
-    rewards_[shard] = forced.reward;
-  }
+  keep_positions(shard, forced.reward);
   const Ids expected = batch_.expected.slice(0, begin, end).slice(1, 0, previous.longest()).contiguous();
   Var loss = forced.words.cross_entropy(expected, {.label_smoothing = training_.label_smoothing, .average = false});
   if (forced.penalty) loss = loss + forced.penalty;

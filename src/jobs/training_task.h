@@ -6,6 +6,7 @@
 #include "heed/base/thread_pool.h"
 #include "heed/data/sample_batches.h"
 #include "heed/jobs/bundle.h"
+#include "heed/jobs/reward_loss.h"
 #include "heed/jobs/training_options.h"
 
 namespace heed {
@@ -17,9 +18,9 @@ class JobTask final : public TrainingTask {
   JobTask(const Bundle& bundle, const Training& training, std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>());
 
   Batch next() override;
-  const char* unit() const override { return bundle_.chooser ? "samples" : "words"; }
-  // Cross-entropy with label smoothing, the model's own penalty, and guided alignment where there are alignments. The
-  // batch is cut between samples.
+  const char* unit() const override { return bundle_.chooser || reward_ ? "samples" : "words"; }
+  // What a reward says of the model's own texts, where one was asked for. Else cross-entropy with label smoothing, the
+  // model's own penalty, and guided alignment where there are alignments. The batch is cut between samples.
   Var loss(Index shard, Index shards, Random& random) const override;
   TrainingState position() const override;
   void seek(const TrainingState& position) override;
@@ -34,8 +35,11 @@ class JobTask final : public TrainingTask {
   bool choices_given() const;
 
  private:
+  BatchOptions training_data();
   Var writer_loss(Index shard, Index begin, Index end, Random& random) const;
   Var chooser_loss(Index begin, Index end, Random& random) const;
+  Var reward_loss(Index shard, Index begin, Index end, Random& random) const;
+  void keep_positions(Index shard, const Reward& reward) const;
   // Of the batch that follows this one: b ← 0.9 b + 0.1 log p of a word (Xu et al. 2015), from the first batch's mean
   // on; nothing where no positions were sampled yet.
   std::vector<Reward> rewards_of_ranks() const;
@@ -47,6 +51,8 @@ class JobTask final : public TrainingTask {
   const Bundle& bundle_;
   Training training_;
   std::shared_ptr<Ranks> ranks_;
+  std::vector<std::vector<std::string>> references_;  // of the training's samples, until the reward is made
+  std::unique_ptr<RewardLoss> reward_;
   SampleBatches batches_;
   SampleBatch batch_;
   std::optional<double> baseline_;

@@ -46,6 +46,7 @@ Bundle exchanged(const Bundle& bundle, const std::string& normaliser) {
                                });
   require_fit(changed.parameters->entries().size() == own.entries().size());
   changed.example = bundle.example, changed.languages = bundle.languages;
+  changed.unlinked_at_end = bundle.unlinked_at_end;
   return changed;
 }
 

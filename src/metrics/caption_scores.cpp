@@ -28,35 +28,13 @@ CountsByOrder counts_of(const std::string& caption) {
   return counts;
 }
 
-// In how many images' references each n-gram is; n-grams of different orders never meet, since words have no spaces.
-class Frequencies {
- public:
-  explicit Frequencies(std::span<const CaptionCase> images) : logarithm_(std::log(static_cast<double>(images.size()))) {
-    for (const CaptionCase& image : images) {
-      NGrams seen;
-      for (const std::string& reference : image.references)
-        for (const NGrams& order : counts_of(reference)) keep_most(seen, order);
-      for (const auto& [ngram, count] : seen) ++images_[ngram];
-    }
-  }
-  double weight(const std::string& ngram, Index count) const {
-    const auto place = images_.find(ngram);
-    const double images = place == images_.end() ? 1 : static_cast<double>(place->second);
-    return static_cast<double>(count) * (logarithm_ - std::log(images));
-  }
-
- private:
-  double logarithm_;
-  NGrams images_;
-};
-
 // The weights of a caption's n-grams.
 struct Weighted {
   std::array<std::unordered_map<std::string, double>, kLongestNGram> weights;
   std::array<double, kLongestNGram> norms = {};
   Index pairs = 0;  // of words: the length that CIDEr-D compares
 
-  Weighted(const std::string& caption, const Frequencies& frequencies) {
+  Weighted(const std::string& caption, const NGramFrequencies& frequencies) {
     const CountsByOrder counts = counts_of(caption);
     for (std::size_t n = 0; n < kLongestNGram; ++n) {
       for (const auto& [ngram, count] : counts[n]) {
@@ -124,17 +102,34 @@ double caption_rouge_l(const CaptionCase& image) {
   return (1 + kBeta * kBeta) * precision * recall / (recall + kBeta * kBeta * precision);
 }
 
+void NGramFrequencies::add(std::span<const std::string> references) {
+  NGrams seen;
+  for (const std::string& reference : references)
+    for (const NGrams& order : counts_of(reference)) keep_most(seen, order);
+  for (const auto& [ngram, count] : seen) ++with_[ngram];
+  ++images_;
+}
+
+double NGramFrequencies::weight(const std::string& ngram, Index count) const {
+  const auto place = with_.find(ngram);
+  const double images = place == with_.end() ? 1 : static_cast<double>(place->second);
+  return static_cast<double>(count) * (std::log(static_cast<double>(images_)) - std::log(images));
+}
+
+double cider(const CaptionCase& image, const NGramFrequencies& frequencies, Cider kind) {
+  require(!image.references.empty(), "[captions] a caption has no reference");
+  const Weighted caption(image.caption, frequencies);
+  double sum = 0;
+  for (const std::string& reference : image.references)
+    sum += similarity(caption, Weighted(reference, frequencies), kind);
+  return 10 * sum / static_cast<double>(kLongestNGram) / static_cast<double>(image.references.size());
+}
+
 std::vector<double> cider(std::span<const CaptionCase> images, Cider kind) {
-  const Frequencies frequencies(images);
+  NGramFrequencies frequencies;
+  for (const CaptionCase& image : images) frequencies.add(image.references);
   std::vector<double> scores;
-  for (const CaptionCase& image : images) {
-    require(!image.references.empty(), "[captions] a caption has no reference");
-    const Weighted caption(image.caption, frequencies);
-    double sum = 0;
-    for (const std::string& reference : image.references)
-      sum += similarity(caption, Weighted(reference, frequencies), kind);
-    scores.push_back(10 * sum / static_cast<double>(kLongestNGram) / static_cast<double>(image.references.size()));
-  }
+  for (const CaptionCase& image : images) scores.push_back(cider(image, frequencies, kind));
   return scores;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "heed/metrics/bleu.h"
@@ -34,5 +35,20 @@ double caption_rouge_l(const CaptionCase& image);
 enum class Cider { plain, d };
 // Of each image; the score of all is their mean. How frequent n-grams are is counted in all images' references.
 std::vector<double> cider(std::span<const CaptionCase> images, Cider kind);
+
+// In how many images' references each n-gram is; n-grams of different orders never meet, since words have no spaces.
+class NGramFrequencies {
+ public:
+  // The references of one image more.
+  void add(std::span<const std::string> references);
+  // How much an n-gram weighs that is in a caption so often.
+  double weight(const std::string& ngram, Index count) const;
+
+ private:
+  Index images_ = 0;
+  std::unordered_map<std::string, Index> with_;  // images with each n-gram
+};
+// Of one image, by frequencies that were counted in others.
+double cider(const CaptionCase& image, const NGramFrequencies& frequencies, Cider kind);
 
 }  // namespace heed

@@ -129,6 +129,7 @@ std::vector<AttentionShape> Abs::attentions() const {
 
 TeacherForced Abs::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   Encoded encoded = encode(source);
+  repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   const Predicted found = predicted(encoded, contexts_of(previous, config_.context), options.random);
   if (options.trace && found.weights)

@@ -183,6 +183,7 @@ std::vector<AttentionShape> ConvS2S::attentions() const {
 
 TeacherForced ConvS2S::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   const Var g = embed(target_, target_positions_, real_words(previous), 0, options.random);
   Var x = through(encoded.weights->decoder_in, g);

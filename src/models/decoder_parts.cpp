@@ -7,6 +7,7 @@
 #include "heed/autograd/ops/reduce.h"
 #include "heed/autograd/ops/shape.h"
 #include "heed/autograd/ops/softmax.h"
+#include "heed/autograd/tensor_math.h"
 #include "heed/base/spelling.h"
 #include "heed/data/symbols.h"
 
@@ -219,8 +220,9 @@ void add_attention_penalty(const AttentionLosses& losses, const AttentionRecord&
   if (record.sampled.empty()) return;
   const Tensor rewards = rewards_of(result.words, previous);
   result.reward = summed(rewards, previous.lengths);
-  const Tensor advantage =
+  Tensor advantage =
       advantages(rewards, previous, losses.baseline == "moving" ? options.baseline : std::optional<double>());
+  if (options.row_weights) advantage = multiply(advantage, options.row_weights.reshape(Shape{previous.batch(), 1}));
   for (const AttentionRecord::Sampled& each : record.sampled) {
     const Index end = each.first + each.log_probability.size(1);
     const Var mask(real.slice(1, each.first, end).contiguous());

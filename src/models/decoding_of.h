@@ -54,6 +54,17 @@ void each_in(std::vector<Part>& list, Visitor&& visit) {
   for (Part& x : list) each_in(x, visit);
 }
 
+// What was encoded of sources that have several texts (Writer::forward), in a row for each text.
+template <class Encoded>
+void repeat_for_texts(Encoded& encoded, const Source& source, const Source& previous) {
+  const Ids rows = rows_of_texts(source, previous);
+  if (!rows) return;
+  encoded.each([&rows](auto& x) {
+    select_rows(x, rows);
+    if constexpr (std::is_same_v<decltype(x), Memory&>) x = x.gathered();  // all queries of a text ask at once
+  });
+}
+
 // Decoding with a model that has
 //   Encoded encode(const Source& source) const              what does not change from step to step
 //   State begin(const Encoded&) const                          what does; a value

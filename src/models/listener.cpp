@@ -204,9 +204,12 @@ WordScores Listener<Layer>::predicted(const Var& state, const Var& context, Rand
 template <class Layer>
 TeacherForced Listener<Layer>::forward(const Source& source, const Source& previous,
                                        const ForwardOptions& options) const {
-  const Heard heard = hear(source, options.random);
+  Heard heard = hear(source, options.random);
+  Ids frames = source.lengths;
+  if (const Ids rows = rows_of_texts(source, previous))
+    select_rows(heard.annotations, rows), select_rows(heard.lengths, rows), select_rows(frames, rows);
   Memory memory = attention_.memory(heard.annotations, heard.lengths);
-  memory.gates = gates_of_annotations(options.gates, source.lengths, together());
+  memory.gates = gates_of_annotations(options.gates, frames, together());
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);  // [n, batch, gates]
   State state;
@@ -221,12 +224,12 @@ TeacherForced Listener<Layer>::forward(const Source& source, const Source& previ
   TeacherForced result;
   if (options.words) result.words = predicted(stack(states, 1), stack(contexts, 1), options.random);
   for (Var& weights : record.weights)
-    if (options.alignment || options.trace)
-      weights = weights_of_frames(weights, source.lengths, source.longest(), together());
+    if (options.alignment || options.trace) weights = weights_of_frames(weights, frames, source.longest(), together());
   if (options.alignment) result.alignment = record.alignment();
   if (options.trace) options.trace->push_back(record.traced("decoder.frames"));
   if (options.random) add_attention_penalty({}, record, previous, options, result);
-  if (options.random && config_.ctc_weight > 0) {
+  // A text that was drawn is no transcript that CTC could learn from.
+  if (options.random && config_.ctc_weight > 0 && !options.row_weights) {
     const Var ctc = ctc_penalty(heard, previous);
     result.penalty = result.penalty ? result.penalty + ctc : ctc;
   }

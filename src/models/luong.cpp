@@ -138,6 +138,7 @@ WordScores Luong::predicted(const Var& states, const Var& weights, const Encoded
 
 TeacherForced Luong::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
   Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   AttentionRecord record;
   const Var states = config_.input_feeding ? fed_states(encoded, previous, options.random, record)

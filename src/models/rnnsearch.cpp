@@ -36,6 +36,10 @@ void RnnSearchConfig::visit(Fields& field) {
   field("initial-deviation", initial_deviation, "deviation of the first weights (0: Glorot's)");
   field("tied", tied, "the output's weights are the target words' vectors");
   field("copy", copy, "words may be copied from the source (See et al. 2017)");
+  field("query-word", query_word, "the last word, too, says where to look, not the state before it alone");
+  field("alignment-reads", alignment_reads,
+        "a word's alignment is the look of the step that reads it, not of the one that writes it; use query-word with "
+        "it");
   losses.visit(field);
   visit_attention(attention, field);
 }
@@ -49,7 +53,8 @@ RnnSearch<Layer>::RnnSearch(const Scope& scope, const RnnSearchConfig& config)
               normal_or(config.initial_deviation, init::normal(0.1))),
       encoder_(scope / "encoder", config.embedding, config.hidden, cell_options<Layer>(config)),
       start_(scope / "start", config.hidden, config.hidden, linear_options(config, true, Activation::tanh)),
-      attention_(scope / "attention", config.attention, config.hidden, 2 * config.hidden),
+      attention_(scope / "attention", config.attention, config.hidden + (config.query_word ? config.embedding : 0),
+                 2 * config.hidden),
       decoder_(scope / "decoder", 2 * config.hidden, config.hidden, cell_options<Layer>(config)),
       words_(scope / "decoder" / "words", config.embedding, decoder_.weights().recurrent.size(1),
              linear_options(config, false)),
@@ -69,6 +74,12 @@ typename RnnSearch<Layer>::Encoded RnnSearch<Layer>::encode(const Source& source
 }
 
 template <class Layer>
+Var RnnSearch<Layer>::query(const Var& before, const Var& word) const {
+  const Var asks = config_.query_word ? concat({before, word}, 1) : before;
+  return reshape(asks, Shape{asks.size(0), 1, asks.size(1)});
+}
+
+template <class Layer>
 WordScores RnnSearch<Layer>::predicted(const Var& features, const Var& weights, const Encoded& encoded,
                                        Random* random) const {
   const WordScores words = output_(dropped(maxout(readout_(features)), config_.dropout, random));
@@ -80,8 +91,9 @@ WordScores RnnSearch<Layer>::predicted(const Var& features, const Var& weights, 
 template <class Layer>
 TeacherForced RnnSearch<Layer>::forward(const Source& source, const Source& previous,
                                         const ForwardOptions& options) const {
-  const Index batch = previous.batch(), n = previous.longest(), hidden = config_.hidden;
+  const Index batch = previous.batch(), n = previous.longest();
   Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
   const Var gates = linear(embedded, words_.weight(), decoder_.weights().bias);  // [n, batch, gates]
@@ -90,9 +102,9 @@ TeacherForced RnnSearch<Layer>::forward(const Source& source, const Source& prev
   AttentionRecord record;
   for (Index t = 0; t < n; ++t) {
     const Var before = Layer::output(state.cell);
-    const SourceAttention::Result attended =
-        attention_(reshape(before, Shape{batch, 1, hidden}), t, encoded.memory, state.past, options.random);
-    const Var context = reshape(attended.read, Shape{batch, 2 * hidden});
+    const SourceAttention::Result attended = attention_(query(before, config_.query_word ? at(embedded, 0, t) : Var()),
+                                                        t, encoded.memory, state.past, options.random);
+    const Var context = reshape(attended.read, Shape{batch, 2 * config_.hidden});
     record.add(attended);
     states.push_back(before);
     contexts.push_back(context);
@@ -114,7 +126,7 @@ StepScores RnnSearch<Layer>::step(const Encoded& encoded, State& state, const Id
   const auto alone = [rows](const Var& x) { return reshape(x, Shape{rows, 1, x.size(-1)}); };
   const Var embedded = target_(previous), before = Layer::output(state.cell);
   const SourceAttention::Result attended =
-      attention_(alone(before), state.position, encoded.memory, state.past, nullptr);
+      attention_(query(before, embedded), state.position, encoded.memory, state.past, nullptr);
   const Var context = reshape(attended.read, Shape{rows, 2 * config_.hidden});
   const Var features = alone(concat({before, embedded, context}, -1));
   const WordScores scores = predicted(features, attended.weights, encoded, nullptr);
@@ -152,7 +164,8 @@ const RegisterSystem rnnsearch{{.name = "rnnsearch",
                                 .config = rnnsearch_config,
                                 .make = make_rnnsearch,
                                 .training = {{"learning-rate", "0.002"}, {"schedule", "plateau"}, {"beta2", "0.999"}},
-                                .later = {"expected"}}};
+                                .later = {"expected", "query-word", "alignment-reads"},
+                                .running = {"alignment-reads"}}};
 
 }  // namespace
 }  // namespace heed

@@ -17,6 +17,8 @@ namespace heed {
 // The readout uses the state before the step, as the authors' code does. Any score, window and normaliser may stand for
 // the additive softmax, and an LSTM for the GRU. Parameters start as in the paper: recurrent ones orthogonal, the
 // others N(0, 0.01²), biases zero.
+// s_{i-1} has not read y_{i-1} yet. With query_word the query is [s_{i-1}; E y_{i-1}], so the look of step i knows that
+// word, and can be what the word is aligned with (alignment_reads; Chen et al. 2020 for the Transformer).
 struct RnnSearchConfig final : Config {
   Index embedding = 620;
   Index hidden = 1000;
@@ -26,6 +28,8 @@ struct RnnSearchConfig final : Config {
   double initial_deviation = 0.01;  // of the weights that are not recurrent; 0: Glorot's
   bool tied = false;                // the output's weights are the target words' vectors; needs maxout = embedding
   bool copy = false;                // words may be copied from the source (See et al. 2017)
+  bool query_word = false;          // the last word is part of the query
+  bool alignment_reads = false;     // a word's alignment is the look of the step that reads it
   AttentionLosses losses;
   AttentionOptions attention = composed_of("additive");
 
@@ -44,6 +48,7 @@ class RnnSearch final : public Writer {
     return std::make_unique<DecodingOf<RnnSearch>>(*this, source);
   }
   bool copies() const override { return config_.copy; }
+  bool aligns_as_read() const override { return config_.alignment_reads; }
   std::vector<WordTable> word_tables() const override { return {{source_.table()}}; }
 
   struct Encoded {
@@ -70,6 +75,7 @@ class RnnSearch final : public Writer {
 
  private:
   Encoded encode(const Source& source, Random* random) const;
+  Var query(const Var& before, const Var& word) const;  // [batch, 1, ·] of s_{i-1} and E y_{i-1}, [batch, ·] both
   // Log-probabilities or logits [batch, n, vocabulary] of [s_{i-1}; E y_{i-1}; c_i] [batch, n, ·].
   WordScores predicted(const Var& features, const Var& weights, const Encoded& encoded, Random* random) const;
 

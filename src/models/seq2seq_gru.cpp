@@ -77,7 +77,8 @@ WordScores Seq2SeqGru::predicted(const Var& states, const Var& embedded, const E
 }
 
 TeacherForced Seq2SeqGru::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
-  const Encoded encoded = encode(source, options.random);
+  Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   GruWeights weights = decoder_.weights();
   weights.bias = encoded.gates;

@@ -52,7 +52,8 @@ Seq2SeqLstm::Encoded Seq2SeqLstm::encode(const Source& source, Random* random) c
 }
 
 TeacherForced Seq2SeqLstm::forward(const Source& source, const Source& previous, const ForwardOptions& options) const {
-  const Encoded encoded = encode(source, options.random);
+  Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   const Var embedded = dropped(target_(real_words(previous)), config_.dropout, options.random);
   const Var top = decoder_(embedded, encoded.layers, {previous.lengths}, dropping(options.random)).outputs;
   return {options.words ? output_(dropped(top, config_.dropout, options.random)) : WordScores(), {}, {}};

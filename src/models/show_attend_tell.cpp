@@ -21,6 +21,9 @@ ShowAttendTellConfig checked(const ShowAttendTellConfig& config) {
   require(config.annotation >= 0, "[{}] annotation must not be negative: {}", model, config.annotation);
   require(config.doubly_stochastic >= 0, "[{}] doubly-stochastic must not be negative: {}", model,
           config.doubly_stochastic);
+  require(config.region_dropout >= 0 && config.region_dropout < 1, "[{}] region-dropout must be in [0, 1): {}", model,
+          config.region_dropout);
+  require(config.focus >= 0, "[{}] focus must not be negative: {}", model, config.focus);
   return config;
 }
 
@@ -106,6 +109,10 @@ void ShowAttendTellConfig::visit(Fields& field) {
   field("gate", gate, "a gate decides at every word how much of the image is read");
   field("tied", tied, "the output's weights are the words' vectors");
   field("doubly-stochastic", doubly_stochastic, "weight of the penalty that every region be looked at once (0: none)");
+  field("region-dropout", region_dropout,
+        "share of the regions' numbers dropped in training, the same ones in every region of a picture");
+  field("focus", focus,
+        "weight of the entropy of every look: the more, the fewer regions it is at (0: as many as helps)");
   field("attention", looking,
         "soft (as score, window and normaliser say), hard (one sampled region) or none (the mean)");
   eye.visit(field);
@@ -154,8 +161,13 @@ Var ShowAttendTell::regions_of(const Source& source) const {
   return regions;
 }
 
-ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source) const {
-  const Var regions = regions_of(source);
+ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source, Random* random) const {
+  Var regions = regions_of(source);
+  if (random && config_.region_dropout > 0) {
+    // Were each region to lose others, their mean would hardly notice.
+    const Var ones(Tensor(Shape{regions.size(0), 1, regions.size(2)}, Real{1}));
+    regions = regions * dropped(ones, config_.region_dropout, random);
+  }
   const Var start = start_(mean_(mean_region(regions, source.lengths)));  // [batch, 2·hidden]
   const Index hidden = config_.hidden;
   return {attention_.memory(regions, source.lengths),
@@ -183,7 +195,8 @@ WordScores ShowAttendTell::predicted(const Var& embedded, const Var& states, con
 
 TeacherForced ShowAttendTell::forward(const Source& source, const Source& previous,
                                       const ForwardOptions& options) const {
-  Encoded encoded = encode(source);
+  Encoded encoded = encode(source, options.random);
+  repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
   const Var gates = word_gates(embedded);  // [n, batch, 4·hidden]
@@ -203,15 +216,16 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
   if (options.alignment) result.alignment = record.alignment();
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
   if (options.random) {
+    const auto add = [&](const Var& term) { result.penalty = result.penalty ? result.penalty + term : term; };
     add_attention_penalty(config_.losses, record, previous, options, result);
     if (config_.doubly_stochastic > 0 && config_.looking != "none") {
       const Index batch = previous.batch(), n = previous.longest();
       const Var looks = record.alignment() * Var(real_places(previous).reshape(Shape{batch, n, 1}));
-      const Var uneven =
-          scale(doubly_stochastic_penalty(looks, padding_mask(encoded.memory.lengths, encoded.memory.size())),
-                static_cast<Real>(config_.doubly_stochastic));
-      result.penalty = result.penalty ? result.penalty + uneven : uneven;
+      add(scale(doubly_stochastic_penalty(looks, padding_mask(encoded.memory.lengths, encoded.memory.size())),
+                static_cast<Real>(config_.doubly_stochastic)));
     }
+    if (config_.focus > 0 && config_.looking == "soft")
+      add(scale(sum(look_entropy(record.alignment()) * Var(real_places(previous))), static_cast<Real>(config_.focus)));
   }
   return result;
 }
@@ -247,7 +261,8 @@ const RegisterSystem show_attend_tell{
      .config = show_attend_tell_config,
      .make = make_model<ShowAttendTell, ShowAttendTellConfig>,
      .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}, {"label-smoothing", "0"}},
-     .later = {"query-word", "normalised", "reward-weight", "entropy-weight", "baseline"},
+     .later = {"query-word", "normalised", "reward-weight", "entropy-weight", "baseline", "focus", "region-dropout"},
+     .running = {"expected"},
      .sense = [](const Config& config, std::size_t) -> std::unique_ptr<Sense> {
        const EyeConfig& eye = dynamic_cast<const ShowAttendTellConfig&>(config).eye;
        if (EyePlan(eye).trained) return std::make_unique<PatchSense>(eye);

@@ -15,7 +15,8 @@ namespace heed {
 //   [h_0; c_0] = tanh(W relu(V mean(a)))
 //   e_ti = v·tanh(W_a h_{t-1} + U_a a_i),  α_t = softmax(e_t),  β_t = σ(w·h_{t-1} + b),  ẑ_t = β_t Σ_i α_ti a_i
 //   h_t = LSTM([E y_{t-1}; ẑ_t]; h_{t-1}),   p(y_t) = softmax(L_o tanh(E y_{t-1} + L_h h_t + L_z ẑ_t))
-//   loss = -log p(y) + λ Σ_i (1 - Σ_t α_ti)²
+//   loss = -log p(y) + λ Σ_i (1 - Σ_t α_ti)² + φ Σ_t H(α_t)
+// φ is ours: where a few regions tell as much as all of them, nothing else makes a look sharp.
 // The tanh of the deep output is that of the authors' code. Hard attention samples one region per word and learns by
 // REINFORCE (losses.h). Without attention the mean is read at every step: what attention has to beat.
 // An encoder's regions are large numbers beside a state's: their part of e_ti then drowns W_a h_{t-1}, and every word
@@ -33,6 +34,8 @@ struct ShowAttendTellConfig final : Config {
   bool places = false;           // a learned vector of its place is added to each region
   bool tied = false;             // the output's weights are the words' vectors
   double doubly_stochastic = 1;  // λ
+  double focus = 0;              // φ
+  double region_dropout = 0;     // of the regions' numbers, the same ones in every region of a picture
   std::string looking = "soft";  // soft: as the attention's own options say; hard; none
   EyeConfig eye;
   AttentionLosses losses{.baseline = "moving"};
@@ -69,7 +72,7 @@ class ShowAttendTell final : public Writer {
       each_in(cell, visit), each_in(past, visit);
     }
   };
-  Encoded encode(const Source& source) const;
+  Encoded encode(const Source& source, Random* random = nullptr) const;
   State begin(const Encoded& encoded) const { return {encoded.start, {}, 0}; }
   Decoding::Step step(const Encoded& encoded, State& state, const Ids& previous) const;
 

@@ -103,11 +103,24 @@ Var WordScores::cross_entropy(const Ids& expected, const CrossEntropy& options) 
                  : linear_cross_entropy(x_, weight_, bias_, expected, options, flip_);
 }
 
+Ids rows_of_texts(const Source& source, const Source& previous) {
+  const Index sources = source.batch(), texts = previous.batch();
+  if (sources == texts) return {};
+  require(sources > 0 && texts % sources == 0, "[writer] {} texts are not equally many for each of {} sources", texts,
+          sources);
+  Ids rows(Shape{texts});
+  for (Index i = 0; i < texts; ++i) rows.data()[i] = static_cast<std::int32_t>(i / (texts / sources));
+  return rows;
+}
+
 // -Σ log(p P_v(y) + (1 - p) Σ_{j: x_j = y} a_j)
 Var WordScores::copied_cross_entropy(const Ids& expected, const CrossEntropy& options) const {
   const auto& [generates, weights, source, extended] = copied_;
+  require(!options.weights || options.weights.shape() == expected.shape(),
+          "[cross_entropy] weights {} do not fit targets {}", options.weights.shape(), expected.shape());
   const Index n = weights.size(1), m = weights.size(2);
   const Var logits = generated();
+  const Tensor weighed = options.weights ? options.weights.contiguous() : Tensor(expected.shape(), Real{1});
   Ids ids(expected.shape(), 0);  // of words that the generator knows
   Tensor known(expected.shape(), Real{0}), counts(expected.shape(), Real{0}), same(weights.shape(), Real{0});
   Index words = 0;
@@ -115,7 +128,7 @@ Var WordScores::copied_cross_entropy(const Ids& expected, const CrossEntropy& op
     const std::int32_t word = expected.data()[i];
     if (word == options.ignore) continue;
     ++words;
-    counts.data()[i] = 1;
+    counts.data()[i] = weighed.data()[i];
     if (word < logits.size(-1)) ids.data()[i] = word, known.data()[i] = 1;
     const std::int32_t* const from = source.data() + i / n * m;
     for (Index j = 0; j < m; ++j) same.data()[i * m + j] = from[j] == word ? Real{1} : Real{0};

@@ -59,6 +59,9 @@ struct ForwardOptions {
   Var gates = {};
   // What REINFORCE takes off a word's log-probability: their mean in the batches before, where that is known.
   std::optional<double> baseline = {};
+  // [batch]: what the log-probability of each row's words counts in the loss, and with it what REINFORCE learns from
+  // that; empty: 1.
+  Tensor row_weights = {};
 };
 
 // Vectors of the words of an input, for those who bring some of their own.
@@ -139,11 +142,16 @@ struct TeacherForced {
   Reward reward = {};  // of sampled positions, for the baseline of the batches that follow
 };
 
+// Where sources have several texts (Writer::forward): the row of the source that each text belongs to. Else empty.
+Ids rows_of_texts(const Source& source, const Source& previous);
+
 // Reads one input and writes words.
 class Writer : public Model {
  public:
   // Texts end with the end symbol. `previous` is the output shifted by one: the begin symbol and all words but the
-  // last. Nothing of a sample depends on its neighbours in the batch.
+  // last. Nothing of a sample depends on its neighbours in the batch. A source may have several texts, equally many of
+  // each: `previous` then has more rows than the source, the texts of one source are neighbours, and gates and all that
+  // is returned have a row for each text.
   virtual TeacherForced forward(const Source& source, const Source& previous,
                                 const ForwardOptions& options = {}) const = 0;
   // Repeated steps give what forward gives, word by word. Records no gradients. The model must outlive the decoding.

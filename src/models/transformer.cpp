@@ -169,7 +169,11 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
   TeacherForced result;
   const bool aligned = options.alignment || config_.copy || (options.random && config_.losses.coverage > 0);
   Var alignment;
-  const Var read = encoded(source, options);
+  Var read = encoded(source, options);
+  Ids lengths = source.lengths;
+  CopiedSource copied = config_.copy ? copying_.source(source) : CopiedSource();
+  if (const Ids rows = rows_of_texts(source, previous))
+    select_rows(read, rows), select_rows(lengths, rows), select_rows(copied.words, rows);
   Var x = embed(target_table_, real_words(previous), 0, options.random);
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
     const DecoderLayer& layer = decoder_[i];
@@ -183,7 +187,7 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
       Query query;
       query.vectors = y;
       query.weights = aligns, query.whole = true;
-      Memory memory = layer.source.memory(read, source.lengths);
+      Memory memory = layer.source.memory(read, lengths);
       if (layer_aligns) memory.gates = options.gates;
       const MultiHead::Result attended = layer.source(query, memory);
       traced(options, attention_name("decoder", i, "source"), attended.weights);
@@ -193,7 +197,7 @@ TeacherForced Transformer::forward(const Source& source, const Source& previous,
     x = around(layer.feed_forward_norm, x, options.random,
                [&](const Var& y) { return feed(layer.feed_forward, y, options.random); });
   }
-  if (options.words) result.words = predicted(x, alignment, config_.copy ? copying_.source(source) : CopiedSource());
+  if (options.words) result.words = predicted(x, alignment, copied);
   if (options.alignment) result.alignment = alignment;
   if (options.random) add_attention_penalty(config_.losses, {{alignment}, {}, 0}, previous, options, result);
   return result;

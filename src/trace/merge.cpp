@@ -47,9 +47,11 @@ Regrouping words_of(const TraceAxis& axis) {
   return result;
 }
 
+bool has_end(const TraceAxis& axis) { return !axis.text.tokens.empty() && axis.text.tokens.back().word < 0; }
+
 Regrouping all_but_the_end(const TraceAxis& axis) {
   Regrouping result = as_it_is(axis);
-  if (!axis.text.tokens.empty() && axis.text.tokens.back().word < 0) {
+  if (has_end(axis)) {
     result.axis.text.tokens.pop_back();
     result.place.back() = -1;
   }
@@ -126,10 +128,9 @@ Trace without_end(const Trace& trace, RowSums sums) {
   Trace result = regrouped(
       trace, [](const TraceAxis& axis) { return is_text(axis.kind) ? all_but_the_end(axis) : as_it_is(axis); });
   if (sums == RowSums::rescaled_to_one) {
-    const auto has_ends = [](const TraceAxis& axis) { return is_text(axis.kind); };
-    if (result.alignment && has_ends(result.column_axis())) rescale_rows(result.alignment);
+    if (result.alignment && is_text(result.column_axis().kind)) rescale_rows(result.alignment);
     for (TraceAttention& each : result.attentions)
-      if (has_ends(result.axis(each.columns))) rescale_rows(each.weights);
+      if (is_text(result.axis(each.columns).kind)) rescale_rows(each.weights);
   }
   return result;
 }
@@ -154,6 +155,18 @@ WordAlignment alignment_of(const Trace& trace) {
   if (!result.weights && shape.size() == 0) result.weights = Tensor(shape);
   require(result.weights.shape() == shape && (result.weights || shape.size() == 0),
           "[alignment] the model {} has no attention, so there is no alignment", trace.model);
+  return result;
+}
+
+WordAlignment alignment_without_end(const Trace& trace) {
+  WordAlignment result = alignment_of(without_end(trace));
+  const TraceAxis& columns = trace.column_axis();
+  const auto rows = static_cast<Index>(result.target.size());
+  if (trace.unlinked_at_end && rows > 0 && has_end(columns))
+    result.ends = trace.alignment.slice(0, 0, rows)
+                      .slice(1, columns.size() - 1, columns.size())
+                      .contiguous()
+                      .reshape(Shape{rows});
   return result;
 }
 

@@ -24,5 +24,8 @@ Trace with_joined_frames(const Trace& trace, Index most);
 // A trace's alignment as text sees it, the places of its axes as the words (see hard_alignment and soft_alignment). A
 // trace without alignment is an Error.
 WordAlignment alignment_of(const Trace& trace);
+// The same without the ends of the texts. Of a model that looks at the end where a word has no counterpart, what was
+// put there stands beside it.
+WordAlignment alignment_without_end(const Trace& trace);
 
 }  // namespace heed

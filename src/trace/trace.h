@@ -128,6 +128,7 @@ struct Trace {
   std::vector<TraceAxis> axes;            // the inputs in the job's order, then the output
   std::string rows, columns;              // axes of the alignment; empty without one
   Tensor alignment;                       // [rows, columns]: the model's own; empty without attention
+  bool unlinked_at_end = false;           // the model has learnt to look at the end where a word has no counterpart
   std::vector<double> log_probabilities;  // of each token of the output; empty of a label
   // Of a model that copies, for each token of the output: the probability that it writes a word of its own instead of
   // one that it looks at, and the share of the token's probability that comes from copying. Else empty.

@@ -229,6 +229,7 @@ std::string to_json(const Trace& trace, const WeightFormat& format) {
   if (const Tensor weights = trace.alignment.contiguous(); writable(weights)) {
     write_name(out, "alignment");
     write_weights(out, weights.data(), weights.shape(), format);
+    if (trace.unlinked_at_end) out += R"(,"unlinked_at_end":true)";
     write_times(out, trace);
   }
   const auto write_row = [&out](const char* name, const std::vector<double>& numbers) {

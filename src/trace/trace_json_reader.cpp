@@ -312,6 +312,7 @@ Trace trace_from_json(std::string_view json, const std::string& name) {
       read_matrix(weights, trace.alignment.data(), columns.size());
     }
   }
+  trace.unlinked_at_end = value.has("unlinked_at_end") && value["unlinked_at_end"].truth();
   const auto read_row = [&](const char* member, std::vector<double>& numbers) {
     if (value.has(member)) numbers = value[member].numbers(trace.output().size(), places_of(trace.output()));
   };

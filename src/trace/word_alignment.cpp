@@ -41,16 +41,19 @@ Tensor merge_pieces(const Tensor& weights, std::span<const Index> row_words, Ind
 }
 
 WordAlignment align_words(const Vocabulary& source, std::span<const std::int32_t> source_ids, const Vocabulary& target,
-                          std::span<const std::int32_t> target_ids, const Tensor& weights) {
+                          std::span<const std::int32_t> target_ids, const Tensor& weights, bool unlinked_at_end) {
   const Index n = static_cast<Index>(target_ids.size()), m = static_cast<Index>(source_ids.size());
   require((weights.shape() == Shape{n + 1, m + 1}), "[alignment] weights {} are not those of {} and {} pieces",
           weights.shape(), n, m);
   std::vector<Index> source_words = source.word_of(source_ids), target_words = target.word_of(target_ids);
   WordAlignment result{words_of(source, source_ids, source_words), words_of(target, target_ids, target_words), {}};
-  source_words.push_back(-1);  // the end
+  const auto columns = static_cast<Index>(result.source.size());
+  source_words.push_back(columns);  // the end
   target_words.push_back(-1);
-  result.weights = merge_pieces(weights, target_words, static_cast<Index>(result.target.size()), source_words,
-                                static_cast<Index>(result.source.size()));
+  const Tensor merged =
+      merge_pieces(weights, target_words, static_cast<Index>(result.target.size()), source_words, columns + 1);
+  result.weights = merged.slice(1, 0, columns).contiguous();
+  if (unlinked_at_end) result.ends = merged.slice(1, columns, columns + 1).contiguous().reshape(Shape{merged.size(0)});
   return result;
 }
 
@@ -59,7 +62,8 @@ std::string hard_alignment(const WordAlignment& alignment) {
   const Index columns = alignment.weights.size(1);
   for (Index t = 0; columns > 0 && t < alignment.weights.size(0); ++t) {
     const Real* row = alignment.weights.data() + t * columns;
-    links.emplace_back(std::max_element(row, row + columns) - row, t);
+    const Real* const largest = std::max_element(row, row + columns);
+    if (!alignment.ends || *largest >= alignment.ends.data()[t]) links.emplace_back(largest - row, t);
   }
   return word_links_text(links);
 }

@@ -34,6 +34,7 @@ TEST(LossGradients, CoverageAndPointer) {
 }
 
 TEST(LossGradients, Penalties) {
+  expect_exact([](std::span<const Var> x) { return look_entropy(softmax(x[0])); }, {random_tensor(Shape{2, 3, 4}, 1)});
   expect_exact([](std::span<const Var> x) { return row_penalty(softmax(x[0])); }, {random_tensor(Shape{2, 3, 4}, 1)});
   const Mask real(Shape{2, 4}, {true, true, true, true, true, true, false, false});
   expect_exact([&](std::span<const Var> x) { return doubly_stochastic_penalty(softmax(x[0]), real); },

@@ -97,6 +97,15 @@ TEST(DoublyStochastic, IsZeroOnlyIfEveryPlaceIsLookedAtOnce) {
               0, 1e-12);
 }
 
+TEST(LookEntropy, IsThatOfEveryRow) {
+  const Tensor rows = look_entropy(Var(Tensor(Shape{1, 3, 4}, {.25F, .25F, .25F, .25F, 1, 0, 0, 0, .5F, .5F, 0, 0})))
+                          .value()
+                          .contiguous();
+  EXPECT_NEAR(number(rows, 0), std::log(4.0), 1e-6);
+  EXPECT_NEAR(number(rows, 1), 0, 1e-6);
+  EXPECT_NEAR(number(rows, 2), std::log(2.0), 1e-6);
+}
+
 // See, Liu, Manning 2017
 // -------------------------------------------------------------------------------------------------
 

@@ -19,5 +19,12 @@ TEST(WordLinks, SpreadOverThePiecesOfTheirWords) {
   EXPECT_EQ(rows, (std::vector<Real>{third, third, third, 0, third, third, third, 0, 0, 0, 0, 0}));
 }
 
+TEST(WordLinks, WordsWithoutOneMayHaveAPlace) {
+  std::vector<Real> rows(3 * 4, Real{0});
+  spread_links({{0, 0}}, {0, 0, 1}, {0, 0, 1}, 4, rows.data(), 3);
+  const Real half = Real{0.5F};
+  EXPECT_EQ(rows, (std::vector<Real>{half, half, 0, 0, half, half, 0, 0, 0, 0, 0, 1}));
+}
+
 }  // namespace
 }  // namespace heed

@@ -91,8 +91,8 @@ TEST_F(QualityTest, EntropyCountsTheEndAsAPlace) {
 }
 
 TEST_F(QualityTest, AlignmentOfWhatWasWrittenIsThatOfTheSearch) {
-  for (const char* name : {"rnnsearch", "luong", "transformer"}) {
-    const bool reads = std::string(name) == "transformer";
+  for (const auto& [name, reads] :
+       {std::pair{"rnnsearch", false}, {"luong", false}, {"rnnsearch", true}, {"transformer", true}}) {
     Runner model = reads ? runner(name, {{"alignment-reads", "true"}}) : runner(name);
     std::vector<Sample> samples = read("t").samples;
     const auto found = model.run(samples);
@@ -106,6 +106,24 @@ TEST_F(QualityTest, AlignmentOfWhatWasWrittenIsThatOfTheSearch) {
       for (Index t = 0; t < ours.weights.size(0); ++t)
         for (Index s = 0; s < ours.weights.size(1); ++s)
           EXPECT_NEAR(ours.weights.at({t, s}), searched.weights.at({t, s}), 1e-5) << name << ", line " << i;
+    }
+  }
+}
+
+TEST_F(QualityTest, OnlyAModelThatHasLearntToHasWordsWithoutALink) {
+  const test::TinyBundle tiny{.system = "rnnsearch", .texts = {kSources, kTargets}, .deviation = 0, .seed = 3};
+  const std::filesystem::path folder = test::make_tiny_folder(folder_.path() / "model", tiny);
+  const std::vector<Sample> samples = read("t").samples;
+  for (const bool taught : {false, true}) {
+    write_file(folder / "training.json", taught ? R"({"options": {"alignment-end": true}})" : R"({"options": {}})");
+    Runner model({folder}, 1, [](const std::string&) {});
+    for (const Trace& trace : model.explain(samples)) {
+      EXPECT_EQ(trace.unlinked_at_end, taught);
+      EXPECT_EQ(static_cast<bool>(alignment_without_end(by_words(trace)).ends), taught);
+    }
+    for (const std::vector<Result>& found : model.run(samples)) {
+      ASSERT_TRUE(found.front().alignment);
+      EXPECT_EQ(static_cast<bool>(found.front().alignment->ends), taught);
     }
   }
 }

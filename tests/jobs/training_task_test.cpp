@@ -69,7 +69,7 @@ TEST_F(JobTaskTest, GuidedAlignmentAddsToTheLoss) {
   EXPECT_NEAR(loss_in(half, 1) - base, added / 2, 1e-3);
 }
 
-// -Σ log a over the links, of the alignments that the model itself shows.
+// -Σ log a over the links, of the alignments that the model itself shows; a word without one is linked with the end.
 TEST_F(JobTaskTest, GuidedAlignmentIsOfTheStepsThatTheModelSays) {
   for (const char* reads : {"false", "true"}) {
     test::TinyBundle tiny = tiny_;
@@ -91,6 +91,13 @@ TEST_F(JobTaskTest, GuidedAlignmentIsOfTheStepsThatTheModelSays) {
     for (std::size_t i = 0; i < samples.size(); ++i)
       for (Index t = 0; t < links[i]; ++t) expected -= std::log(static_cast<double>(traces[i].alignment.at({t, t})));
     EXPECT_NEAR(loss_in(guided, 1) - loss_in(plain, 1), expected, 1e-4) << reads;
+
+    Training to_end = training_;
+    to_end.alignment_end = true;
+    JobTask ends(bundle, to_end);
+    ends.next();
+    expected -= std::log(static_cast<double>(traces[4].alignment.at({2, 2})));  // "x", the third word for "b b"
+    EXPECT_NEAR(loss_in(ends, 1) - loss_in(plain, 1), expected, 1e-4) << reads;
   }
 }
 

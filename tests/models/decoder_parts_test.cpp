@@ -53,6 +53,26 @@ TEST(AttentionPenalty, RewardsSampledPositions) {
   EXPECT_EQ(gradients.of(entropy).at({1, 1}), 0);
 }
 
+// A text that counts for nothing, or against itself, teaches that about its positions too; entropy is no part of it.
+TEST(AttentionPenalty, WeighsWhatRowsTeach) {
+  const Source previous = sentences({{1, 4}, {1}});
+  Tensor numbers(Shape{2, 2, 11}, Real{0});
+  numbers.data()[4] = 3;
+  const Var log_probability = Var::leaf(Tensor({2, 2}, Real{-1})), entropy = Var::leaf(Tensor({2, 2}, Real{1}));
+  AttentionRecord record{{Var(Tensor({2, 2, 3}, Real{1}))}, {{0, log_probability, entropy}}, 2};
+  const auto gradients = [&](const Tensor& row_weights) {
+    TeacherForced result;
+    result.words = Var(numbers);
+    add_attention_penalty({}, record, previous, {.row_weights = row_weights}, result);
+    return backward(result.penalty);
+  };
+  const Tensor plain = gradients({}).of(log_probability);
+  const Gradients weighed = gradients(Tensor({2}, {-2, 0}));
+  EXPECT_NEAR(weighed.of(log_probability).at({0, 0}), -2 * plain.at({0, 0}), 1e-6);
+  EXPECT_EQ(weighed.of(log_probability).at({1, 0}), 0);
+  EXPECT_NEAR(weighed.of(entropy).at({1, 0}), -0.002, 1e-7);
+}
+
 // The baseline per word is counted once for each of a sentence's words; the weights are those that are asked for.
 TEST(AttentionPenalty, AMovingBaselineIsPerWord) {
   const Source previous = sentences({{1, 4}, {1}});

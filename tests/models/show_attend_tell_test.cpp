@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "attention/composition_cases.h"
 #include "heed/autograd/ops/shape.h"
 #include "models/translation_cases.h"
@@ -103,9 +105,26 @@ TEST(ShowAttendTell, TheLastWordMayBePartOfTheQuery) {
   }
 }
 
+// Regions that are alike stay so, and a picture of one region is as good as one of many such.
+TEST(ShowAttendTell, EveryRegionLosesTheSameNumbers) {
+  const TinyModel tiny({"show-attend-tell", {{"region-dropout", "0.5"}, {"dropout", "0"}}});
+  const Index batch = some_images().batch();
+  Source one = some_images(), three = one;
+  one.features = one.features.slice(1, 0, 1).contiguous();
+  one.lengths = Ids(Shape{batch}, 1);
+  three.features = concat({Var(one.features), Var(one.features), Var(one.features)}, 1).value();
+  three.lengths = Ids(Shape{batch}, 3);
+  const auto dropped = [&](const Source& images) {
+    Random random(1);
+    return logits_of(tiny, images, {.random = &random});
+  };
+  EXPECT_LE(distance(dropped(one), dropped(three)), 1e-5);
+  EXPECT_GT(distance(dropped(one), logits_of(tiny, one)), 1e-3);
+}
+
 // Words and regions of padding take no part: the penalty of a batch is the sum of its samples' own.
 TEST(ShowAttendTell, ThePenaltyIsOfRealWordsAndRegions) {
-  const TinyModel tiny({"show-attend-tell", {{"doubly-stochastic", "0.5"}}});
+  const TinyModel tiny({"show-attend-tell", {{"doubly-stochastic", "0.5"}, {"focus", "0.25"}}});
   const Source images = some_images(), previous = some_previous();
   const auto penalty = [&](const Source& source, const Source& words) {
     Random random(1);
@@ -123,7 +142,11 @@ TEST(ShowAttendTell, ThePenaltyIsOfRealWordsAndRegions) {
     const Tensor weights = tiny.model->forward(source, words, {.alignment = true}).alignment.value().contiguous();
     for (Index j = 0; j < m; ++j) {
       double looked = 0;
-      for (Index t = 0; t < n; ++t) looked += static_cast<double>(weights.at({0, t, j}));
+      for (Index t = 0; t < n; ++t) {
+        const auto weight = static_cast<double>(weights.at({0, t, j}));
+        looked += weight;
+        by_hand -= 0.25 * weight * std::log(weight);
+      }
       by_hand += 0.5 * (1 - looked) * (1 - looked);
     }
   }

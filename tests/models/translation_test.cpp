@@ -140,6 +140,33 @@ TEST_P(EveryVariant, ASentenceDoesNotKnowItsNeighbours) {
   }
 }
 
+// As if each text had a source of its own, in what is computed and in what is learnt.
+TEST_P(EveryVariant, ASourceMayHaveSeveralTexts) {
+  const TinyModel tiny(GetParam());
+  const Source texts = sentences({{1, 4, 8, 5}, {1}, {1, 9, 10, 3, 6}, {1, 7, 7}, {1, 3}, {1, 6, 2, 4}});
+  const std::vector<std::vector<std::int32_t>> words{{3, 7, 4, 9, 2}, {5, 2}, {8, 8, 6, 2}};
+  std::vector<std::vector<std::int32_t>> repeated;
+  for (const auto& each : words) repeated.insert(repeated.end(), {each, each});
+  const Source shared = as_read_by(GetParam(), sentences(words)), own = as_read_by(GetParam(), sentences(repeated));
+  const auto forced = [&](const Source& source) { return tiny.model->forward(source, texts, {.alignment = true}); };
+  const auto gradients = [&](const Source& source) {
+    return backward(forced(source).words.cross_entropy(expected_after(texts), {.average = false}));
+  };
+  {
+    const NoGradient off;
+    const TeacherForced a = forced(shared), b = forced(own);
+    EXPECT_LE(distance(log_probabilities(a), log_probabilities(b)), 1e-5);
+    ASSERT_EQ(static_cast<bool>(a.alignment), static_cast<bool>(b.alignment));
+    if (a.alignment) {
+      EXPECT_LE(distance(a.alignment.value(), b.alignment.value()), 1e-6);
+    }
+  }
+  const Gradients a = gradients(shared), b = gradients(own);
+  for (const Parameters::Entry& each : tiny.parameters.entries())
+    EXPECT_LE(distance(a.of(each.var), b.of(each.var)), 1e-4) << each.name;
+  EXPECT_THROW(tiny.model->forward(shared, sentences({{1, 4}, {1}, {1}, {1, 2}})), Error);
+}
+
 TEST_P(EveryVariant, WhatStandsInThePaddingDoesNotMatter) {
   const TinyModel tiny(GetParam());
   const Tensor a = log_probabilities(tiny.model->forward(as_read_by(GetParam(), some_sources(0)), some_previous(0)));

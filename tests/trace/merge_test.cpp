@@ -110,6 +110,15 @@ TEST(AlignmentOf, IsWhatTextFormsAreMadeFrom) {
   const WordAlignment alignment = alignment_of(without_end(by_words(small_trace())));
   EXPECT_EQ(hard_alignment(alignment), "0-0 1-1 1-2");
   EXPECT_EQ(soft_alignment(alignment), "0.5,0.375 0,0.75 0.25,0.625");
+  EXPECT_FALSE(alignment_without_end(by_words(small_trace())).ends);
+  Trace taught = small_trace();
+  taught.unlinked_at_end = true;
+  const WordAlignment ends = alignment_without_end(by_words(taught));
+  EXPECT_EQ(soft_alignment(ends), soft_alignment(alignment));
+  EXPECT_EQ(ends.target, alignment.target);
+  expect_weights(ends.ends, Shape{3}, {0.125, 0.25, 0.125});
+  EXPECT_EQ(hard_alignment(ends), "0-0 1-1 1-2");
+  EXPECT_FALSE(alignment_without_end(without_end(taught)).ends);
   Trace blind = small_trace();
   blind.alignment = {};
   EXPECT_EQ(message_of([&] { alignment_of(blind); }),

@@ -35,7 +35,8 @@ TEST(TraceJson, IsWrittenAsDocumented) {
 }
 
 TEST(TraceJson, ComesBackWhole) {
-  const Trace trace = small_trace();
+  Trace trace = small_trace();
+  trace.unlinked_at_end = true;
   const std::string json = to_json(trace);
   const Trace read = trace_from_json(json);
   EXPECT_EQ(to_json(read), json);
@@ -43,6 +44,8 @@ TEST(TraceJson, ComesBackWhole) {
   EXPECT_EQ(read.axis("target").text.tokens.at(3).begin, 7);
   EXPECT_EQ(read.axis("target").text.words.at(1).text, "猫");
   EXPECT_EQ(read.alignment.at({1, 2}), Real{0.25F});
+  EXPECT_TRUE(read.unlinked_at_end);
+  EXPECT_FALSE(trace_from_json(to_json(small_trace())).unlinked_at_end);
   EXPECT_EQ(read.log_probabilities, trace.log_probabilities);
   ASSERT_EQ(read.attentions.size(), 3u);
   EXPECT_EQ(read.attentions[1].layer, 2);
@@ -336,6 +339,7 @@ TEST(TraceJson, FitsItsSchemaWhichNamesEveryField) {
   };
   std::vector<Trace> traces = traces_of_version_2();
   traces.push_back(small_trace());
+  traces.back().unlinked_at_end = true;
   traces.push_back(label_trace());
   for (const Trace& trace : traces) {
     const Json json = Json::parse(to_json(trace));

@@ -49,6 +49,22 @@ TEST(WordAlignment, SumsOverSourcePiecesAndAveragesOverTargetPieces) {
   EXPECT_EQ(soft_alignment(aligned), "0.75,0.125 0.5,0.25");
 }
 
+TEST(WordAlignment, AWordThatLooksAtTheEndMostHasNoLink) {
+  const Pieces pieces;
+  const std::vector<std::int32_t> source{3, 4, 5}, target{3, 5, 6};
+  // The second word's two pieces put 0.5 and 0.4 on the end, and at most 0.4 and 0.3 on one word.
+  const Tensor weights(Shape{4, 4}, {Real{0.2F}, Real{0.3F}, Real{0.1F}, Real{0.4F},  //
+                                     Real{0.3F}, Real{0.1F}, Real{0.1F}, Real{0.5F},  //
+                                     Real{0.2F}, Real{0.1F}, Real{0.3F}, Real{0.4F},  //
+                                     0, 0, 0, 1});
+  EXPECT_EQ(hard_alignment(align_words(pieces, source, pieces, target, weights)), "0-0 0-1");
+  const WordAlignment aligned = align_words(pieces, source, pieces, target, weights, true);
+  ASSERT_TRUE((aligned.ends.shape() == Shape{2}));
+  EXPECT_EQ(aligned.ends.at({0}), Real{0.4F});
+  EXPECT_NEAR(aligned.ends.at({1}), 0.45, 1e-6);
+  EXPECT_EQ(hard_alignment(aligned), "0-0");
+}
+
 TEST(WordAlignment, RefusesWeightsOfOtherSentences) {
   const Pieces pieces;
   const std::vector<std::int32_t> ids{3, 4};

@@ -16,13 +16,15 @@ struct Expected {
   std::vector<std::int32_t> taken;  // those that take part
   std::vector<Index> rows;          // and where they stand
   kernels::TargetWeights weights;
-  Real factor;  // of each target's loss
+  Tensor factors;  // of the loss of each of those
 };
 
 Expected expected_of(const char* op, const Ids& targets, Index classes, const CrossEntropy& options) {
   const double smoothing = options.label_smoothing;
   require(smoothing >= 0 && smoothing < 1, "[{}] label smoothing {} is outside [0, 1)", op, smoothing);
   require(!options.spare_target || classes > 1, "[{}] smoothing over other classes needs at least 2", op);
+  require(!options.weights || options.weights.shape() == targets.shape(), "[{}] weights {} do not fit targets {}", op,
+          options.weights.shape(), targets.shape());
   Expected expected;
   expected.ids = targets.contiguous();
   for (Index row = 0; row < expected.ids.size(); ++row) {
@@ -37,13 +39,17 @@ Expected expected_of(const char* op, const Ids& targets, Index classes, const Cr
   expected.weights = {static_cast<Real>(1 - each * static_cast<double>(classes)), static_cast<Real>(each),
                       options.ignore};
   const bool divided = options.average && !expected.taken.empty();
-  expected.factor = divided ? Real{1} / static_cast<Real>(expected.taken.size()) : Real{1};
+  const Real factor = divided ? Real{1} / static_cast<Real>(expected.taken.size()) : Real{1};
+  expected.factors = Tensor(Shape{static_cast<Index>(expected.rows.size())}, factor);
+  if (!options.weights) return expected;
+  const Tensor weights = options.weights.contiguous();
+  for (std::size_t i = 0; i < expected.rows.size(); ++i) expected.factors.data()[i] *= weights.data()[expected.rows[i]];
   return expected;
 }
 
-double total_of(const Real* values, Index n) {
+double weighted_total(const Real* values, const Real* factors, Index n) {
   double total = 0;
-  for (Index i = 0; i < n; ++i) total += static_cast<double>(values[i]);
+  for (Index i = 0; i < n; ++i) total += static_cast<double>(values[i]) * static_cast<double>(factors[i]);
   return total;
 }
 
@@ -58,18 +64,20 @@ Var cross_entropy(const Var& logits, const Ids& targets, const CrossEntropy& opt
   Tensor x = logits.value().contiguous();
   Tensor log_sum(targets.shape()), loss(targets.shape());
   kernels::cross_entropy(rows, classes, x.data(), expected.ids.data(), expected.weights, log_sum.data(), loss.data());
-  const double total = total_of(loss.data(), rows) * static_cast<double>(expected.factor);
+  Tensor factors(targets.shape(), Real{0});
+  for (std::size_t i = 0; i < expected.rows.size(); ++i) factors.data()[expected.rows[i]] = expected.factors.data()[i];
+  const double total = weighted_total(loss.data(), factors.data(), rows);
 
-  return record("cross_entropy", Tensor::scalar(static_cast<Real>(total)), {logits},
-                [x, ids = expected.ids, log_sum, weights = expected.weights, factor = expected.factor, rows,
-                 classes](const Tensor& dy) mutable {
-                  const Tensor factors(ids.shape(), factor * dy.item());
-                  Tensor dx = x.unique() ? x : Tensor(x.shape());  // over the logits if no one else holds them
-                  kernels::cross_entropy_backward(rows, classes, x.data(), ids.data(), weights, log_sum.data(),
-                                                  factors.data(), dx.data());
-                  x = Tensor();
-                  return grads(std::move(dx));
-                });
+  return record(
+      "cross_entropy", Tensor::scalar(static_cast<Real>(total)), {logits},
+      [x, ids = expected.ids, log_sum, weights = expected.weights, factors, rows, classes](const Tensor& dy) mutable {
+        kernels::scale(rows, dy.item(), factors.data(), factors.data());
+        Tensor dx = x.unique() ? x : Tensor(x.shape());  // over the logits if no one else holds them
+        kernels::cross_entropy_backward(rows, classes, x.data(), ids.data(), weights, log_sum.data(), factors.data(),
+                                        dx.data());
+        x = Tensor();
+        return grads(std::move(dx));
+      });
 }
 
 namespace {
@@ -108,7 +116,6 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
   if (dw && rows == 0) std::fill_n(dw.data(), dw.size(), Real{0});
   Tensor inputs(Shape{together, in}), logits(Shape{together, classes}), log_sum(Shape{together}), loss(Shape{together}),
       of_inputs(Shape{together, in}), of_bias(Shape{classes});
-  const Tensor factors(Shape{together}, expected.factor);
   const Index stride = weight.size(1);
   const kernels::Matrix matrix{w.data(), stride, flip.b}, turned{w.data(), stride, !flip.b};
   double total = 0;
@@ -123,10 +130,11 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
       kernels::gemm(n, classes, in, 1, {inputs.data(), in}, matrix, 0, logits.data(), classes);
     if (b) kernels::bias_activation(Activation::identity, n, classes, logits.data(), b.data(), logits.data());
     kernels::cross_entropy(n, classes, logits.data(), ids, expected.weights, log_sum.data(), loss.data());
-    total += total_of(loss.data(), n);
+    const Real* const factors = expected.factors.data() + begin;
+    total += weighted_total(loss.data(), factors, n);
     if (!dx && !dw && !db) continue;
 
-    kernels::cross_entropy_backward(n, classes, logits.data(), ids, expected.weights, log_sum.data(), factors.data(),
+    kernels::cross_entropy_backward(n, classes, logits.data(), ids, expected.weights, log_sum.data(), factors,
                                     logits.data());
     if (dx) {
       kernels::gemm(n, in, classes, 1, {logits.data(), classes}, turned, 0, of_inputs.data(), in);
@@ -142,7 +150,6 @@ Var linear_cross_entropy(const Var& x, const Var& weight, const Var& bias, const
     }
   }
 
-  total *= static_cast<double>(expected.factor);
   return record("linear_cross_entropy", Tensor::scalar(static_cast<Real>(total)), {x, weight, bias},
                 [dx, dw, db](const Tensor& dy) mutable {
                   for (Tensor* gradient : {&dx, &dw, &db})

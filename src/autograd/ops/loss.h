@@ -10,6 +10,7 @@ struct CrossEntropy {
   bool spare_target = false;
   std::int32_t ignore = -1;  // targets of this id take no part (padding)
   bool average = true;       // over the targets that take part; otherwise the sum
+  Tensor weights = {};       // of the shape of the targets: what each one's loss counts; empty: 1
 };
 
 // Cross-entropy of logits [..., classes] against target ids [...], to one number. 0 if no target takes part. No second

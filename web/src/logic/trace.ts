@@ -109,6 +109,7 @@ export interface Trace {
   rows: string; // names of the alignment's axes
   columns: string;
   alignment?: Matrix;
+  unlinkedAtEnd?: boolean; // words that look at the end most have no link
   times?: Times; // of an alignment to a sound
   logProbabilities?: number[]; // of the output's tokens
   generationProbabilities?: number[]; // of a model that copies: that a token is not copied
@@ -385,6 +386,7 @@ export function readTrace(value: unknown): Trace {
   if (of.alignment !== undefined) {
     trace.alignment = readMatrix(of.alignment, sizeOf(rows), sizeOf(columns), "alignment");
   }
+  if (of.unlinked_at_end !== undefined) trace.unlinkedAtEnd = of.unlinked_at_end === true;
   if (of.times !== undefined) trace.times = readTimes(of.times);
   if (of.log_probabilities !== undefined) {
     trace.logProbabilities = numbers(of.log_probabilities, sizeOf(output), "log_probabilities");
@@ -474,6 +476,7 @@ export function writeTrace(trace: Trace): string {
     job: trace.job || undefined,
     ...writeAxes(trace),
     alignment: trace.alignment && rowsOf(trace.alignment),
+    unlinked_at_end: trace.unlinkedAtEnd,
     times: trace.times,
     log_probabilities: trace.logProbabilities,
     generation_probabilities: trace.generationProbabilities,

@@ -36,7 +36,8 @@ describe("reading a trace", () => {
   });
 
   it("writes what it read", () => {
-    const trace = readTrace(json());
+    const trace = readTrace({ ...json(), unlinked_at_end: true });
+    expect(trace.unlinkedAtEnd).toBe(true);
     expect(parseTraces(writeTrace(trace))).toEqual([trace]);
     expect(JSON.parse(writeTrace(trace))).toMatchObject({ version: 1, source: json().source, target: json().target });
   });
