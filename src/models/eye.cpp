@@ -147,21 +147,73 @@ Var Eye::run(const EyeLayer& layer, const Layer& known, const Var& x, const Var&
   return bent(added ? y + added : y, layer.bend);
 }
 
+std::vector<kernels::ImageLayer> network_layers(const EyePlan& plan, const EyeWeights& weights) {
+  const std::vector<Index> sizes = plan.sizes();
+  std::vector<kernels::ImageLayer> layers;
+  for (std::size_t i = 0; i < plan.layers; ++i) {
+    const EyeLayer& layer = plan.encoder->layers[i];
+    const kernels::Window axis =
+        layer.window(layer.input < 0 ? plan.picture : sizes[static_cast<std::size_t>(layer.input)]);
+    layers.push_back({layer.kind, layer.input, layer.added, axis, axis, layer.in, layer.out, layer.bend,
+                      weights.layers[i].weight.data(), weights.layers[i].bias.data()});
+  }
+  return layers;
+}
+
+std::vector<Var> Eye::outputs_of_points(const Var& pictures) const {
+  std::vector<Var> outputs, wanted;
+  for (std::size_t i = 0; i < plan_->layers; ++i) {
+    const EyeLayer& layer = plan_->encoder->layers[i];
+    outputs.push_back(run(layer, layers_[i],
+                          layer.input < 0 ? pictures : outputs[static_cast<std::size_t>(layer.input)],
+                          layer.added < 0 ? Var() : outputs[static_cast<std::size_t>(layer.added)]));
+  }
+  for (const int point : plan_->points) wanted.push_back(outputs[static_cast<std::size_t>(point)]);
+  return wanted;
+}
+
+#ifndef HEED_DOUBLE
+
+// Without gradients. The network is made of the weights as they are now, since training changes them, and sees each
+// picture by itself, so that its numbers do not depend on the pictures beside it.
+std::vector<Var> Eye::seen_by_network(const Tensor& pictures) const {
+  EyeWeights weights;
+  for (const Layer& layer : layers_)
+    weights.layers.push_back({layer.weight.value().contiguous(), layer.bias.value().contiguous()});
+  const kernels::ImageNetwork network(1, network_layers(*plan_, weights), plan_->points);
+  const Index batch = pictures.size(0);
+  const std::vector<Index> sizes = plan_->sizes();
+  std::vector<Tensor> outputs;
+  for (const int point : plan_->points) {
+    const auto at = static_cast<std::size_t>(point);
+    outputs.emplace_back(Shape{batch, sizes[at], sizes[at], plan_->encoder->layers[at].out});
+  }
+  const Tensor input = pictures.contiguous();
+  Tensor scratch(Shape{network.scratch()});
+  for (Index b = 0; b < batch; ++b) {
+    std::vector<float*> places;
+    for (Tensor& output : outputs) places.push_back(output.data() + b * (output.size() / batch));
+    network.run(input.data() + b * (input.size() / batch), places, scratch.data());
+  }
+  return {outputs.begin(), outputs.end()};
+}
+
+#else
+
+std::vector<Var> Eye::seen_by_network(const Tensor& pictures) const { return outputs_of_points(pictures); }
+
+#endif
+
 Var Eye::operator()(const Var& pixels) const {
   const Index side = plan_->picture;
   require(pixels.rank() >= 3 && pixels.size() == pixels.size(0) * side * side * 3,
           "[{}] pictures of {} pixels on a side are [batch, {}, 3], not {}", plan_->encoder->name, side, side * side,
           pixels.shape());
-  std::vector<Var> outputs;
-  const Var picture = reshape(pixels, Shape{pixels.size(0), side, side, 3});
-  for (std::size_t i = 0; i < plan_->layers; ++i) {
-    const EyeLayer& layer = plan_->encoder->layers[i];
-    outputs.push_back(run(layer, layers_[i], layer.input < 0 ? picture : outputs[static_cast<std::size_t>(layer.input)],
-                          layer.added < 0 ? Var() : outputs[static_cast<std::size_t>(layer.added)]));
-  }
-  std::vector<Var> wanted;
-  for (const int point : plan_->points) wanted.push_back(outputs[static_cast<std::size_t>(point)]);
-  return join_points(*plan_, wanted);
+  const Var pictures = reshape(pixels, Shape{pixels.size(0), side, side, 3});
+  const bool is_network = std::none_of(plan_->encoder->layers.begin(), plan_->encoder->layers.end(),
+                                       [](const EyeLayer& layer) { return layer.normalised; });
+  return join_points(*plan_, is_network && !recording() && pictures.size(0) > 0 ? seen_by_network(pictures.value())
+                                                                                : outputs_of_points(pictures));
 }
 
 std::vector<NamedTensor> eye_parameters(const EyePlan& plan, const EyeWeights& weights) {

@@ -44,6 +44,9 @@ struct EyePlan {
 // each: brought to the grid by means where they are finer, linearly where they are coarser, and joined.
 Var join_points(const EyePlan& plan, const std::vector<Var>& outputs);
 
+// The needed layers as a network of kernels has them; it reads the weights while it is made.
+std::vector<kernels::ImageLayer> network_layers(const EyePlan& plan, const EyeWeights& weights);
+
 // An encoder as part of a model, with gradients.
 class Eye {
  public:
@@ -59,6 +62,8 @@ class Eye {
   Var operator()(const Var& pixels) const;
 
  private:
+  std::vector<Var> outputs_of_points(const Var& pictures) const;
+  std::vector<Var> seen_by_network(const Tensor& pictures) const;
   struct Layer {
     Var weight, bias;
     LayerNorm norm;

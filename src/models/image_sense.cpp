@@ -30,23 +30,10 @@ struct ImageSense::Networks {
     const std::lock_guard lock(mutex_);
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
     if (made_.size() >= kMost) made_.clear();
-    return made_[key] = std::make_shared<const Network>(batch, layers(plan, weights), plan.points);
+    return made_[key] = std::make_shared<const Network>(batch, network_layers(plan, weights), plan.points);
   }
 
  private:
-  static std::vector<kernels::ImageLayer> layers(const EyePlan& plan, const EyeWeights& weights) {
-    const std::vector<Index> sizes = plan.sizes();
-    std::vector<kernels::ImageLayer> layers;
-    for (std::size_t i = 0; i < plan.layers; ++i) {
-      const EyeLayer& layer = plan.encoder->layers[i];
-      const kernels::Window axis =
-          layer.window(layer.input < 0 ? plan.picture : sizes[static_cast<std::size_t>(layer.input)]);
-      layers.push_back({layer.kind, layer.input, layer.added, axis, axis, layer.in, layer.out, layer.bend,
-                        weights.layers[i].weight.data(), weights.layers[i].bias.data()});
-    }
-    return layers;
-  }
-
   std::mutex mutex_;
   std::map<std::pair<Index, int>, std::shared_ptr<const Network>> made_;
 };

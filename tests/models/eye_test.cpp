@@ -216,6 +216,13 @@ TEST(Eye, SeesTheSameFrozenAndInTheModel) {
     EXPECT_EQ(given.rows, frozen.rows);
     const Tensor seen = eye(given.features.reshape(Shape{1, 70 * 70, 3})).value();
     expect_close(seen.reshape(Shape{seen.size(1), seen.size(2)}), frozen.features, 2e-4);
+
+    // Where nothing is recorded it is the frozen network, for every picture by itself.
+    const NoGradient off;
+    Tensor two(Shape{2, 70 * 70, 3}, Real(0.3));
+    std::copy_n(given.features.data(), given.features.size(), two.data() + given.features.size());
+    const Tensor beside = eye(two).value().slice(0, 1, 2).contiguous();
+    EXPECT_TRUE(std::equal(beside.values().begin(), beside.values().end(), frozen.features.values().begin()));
   }
 }
 
