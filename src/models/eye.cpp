@@ -191,8 +191,9 @@ std::vector<Var> Eye::seen_by_network(const Tensor& pictures) const {
   const Tensor input = pictures.contiguous();
   Tensor scratch(Shape{network.scratch()});
   for (Index b = 0; b < batch; ++b) {
-    std::vector<float*> places;
-    for (Tensor& output : outputs) places.push_back(output.data() + b * (output.size() / batch));
+    std::vector<float*> places(outputs.size());
+    std::transform(outputs.begin(), outputs.end(), places.begin(),
+                   [&](Tensor& output) { return output.data() + b * (output.size() / batch); });
     network.run(input.data() + b * (input.size() / batch), places, scratch.data());
   }
   return {outputs.begin(), outputs.end()};

@@ -106,6 +106,7 @@ void ShowAttendTellConfig::visit(Fields& field) {
   field("dropout", dropout, "share of words, states and output dropped in training");
   field("places", places, "a learned vector of its place is added to each region");
   field("query-word", query_word, "the last word, too, says where to look, not the state before it alone");
+  field("read-mean", read_mean, "the mean of the regions, too, is read before every word, not the look alone");
   field("gate", gate, "a gate decides at every word how much of the image is read");
   field("tied", tied, "the output's weights are the words' vectors");
   field("doubly-stochastic", doubly_stochastic, "weight of the penalty that every region be looked at once (0: none)");
@@ -144,6 +145,10 @@ ShowAttendTell::ShowAttendTell(const Scope& scope, const ShowAttendTellConfig& c
                          {.activation = Activation::relu});
   if (config.normalised) norm_ = LayerNorm(scope / "norm", width_);
   if (config.places) places_ = scope.parameter("places", Shape{plan_.regions(), width_}, init::normal(0.1));
+  if (config.read_mean) {
+    mean_gates_ = Linear(scope / "decoder" / "mean", width_, 4 * config.hidden, {.bias = false});
+    mean_readout_ = Linear(scope / "readout" / "mean", width_, config.embedding, {.bias = false});
+  }
   if (config.gate) gate_ = Linear(scope / "gate", config.hidden, 1, {.activation = Activation::sigmoid});
 }
 
@@ -168,10 +173,12 @@ ShowAttendTell::Encoded ShowAttendTell::encode(const Source& source, Random* ran
     const Var ones(Tensor(Shape{regions.size(0), 1, regions.size(2)}, Real{1}));
     regions = regions * dropped(ones, config_.region_dropout, random);
   }
-  const Var start = start_(mean_(mean_region(regions, source.lengths)));  // [batch, 2·hidden]
+  const Var mean = mean_region(regions, source.lengths), start = start_(mean_(mean));  // start: [batch, 2·hidden]
   const Index hidden = config_.hidden;
   return {attention_.memory(regions, source.lengths),
-          {slice(start, 1, 0, hidden), slice(start, 1, hidden, 2 * hidden)}};
+          {slice(start, 1, 0, hidden), slice(start, 1, hidden, 2 * hidden)},
+          config_.read_mean ? mean_gates_(mean) : Var(),
+          config_.read_mean ? mean_readout_(mean) : Var()};
 }
 
 ShowAttendTell::Looked ShowAttendTell::advance(const Encoded& encoded, State& state, const Var& word,
@@ -199,7 +206,8 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
   repeat_for_texts(encoded, source, previous);
   encoded.memory.gates = options.gates;
   const Var embedded = dropped(target_(real_words_by_time(previous)), config_.dropout, options.random);
-  const Var gates = word_gates(embedded);  // [n, batch, 4·hidden]
+  Var gates = word_gates(embedded);  // [n, batch, 4·hidden]
+  if (config_.read_mean) gates = gates + encoded.mean_gates;
   State state = begin(encoded);
   std::vector<Var> states, contexts;  // [batch, ·] each
   AttentionRecord record;
@@ -211,8 +219,11 @@ TeacherForced ShowAttendTell::forward(const Source& source, const Source& previo
     contexts.push_back(looked.context);
   }
   TeacherForced result;
-  if (options.words)
-    result.words = predicted(transpose(embedded, 0, 1), stack(states, 1), stack(contexts, 1), options.random);
+  if (options.words) {
+    Var words = transpose(embedded, 0, 1);
+    if (config_.read_mean) words = words + reshape(encoded.mean_readout, Shape{previous.batch(), 1, config_.embedding});
+    result.words = predicted(words, stack(states, 1), stack(contexts, 1), options.random);
+  }
   if (options.alignment) result.alignment = record.alignment();
   if (options.trace) options.trace->push_back(record.traced("decoder.source"));
   if (options.random) {
@@ -235,8 +246,10 @@ Decoding::Step ShowAttendTell::step(const Encoded& encoded, State& state, const 
   // Hypotheses of a step have few words between them.
   const auto [words, places] = distinct(previous);
   const Var vectors = target_(words), embedded = gather(vectors, 0, places);
-  const Looked looked = advance(encoded, state, embedded, gather(word_gates(vectors), 0, places), nullptr);
-  const Var logits = predicted(embedded, state.cell.hidden, looked.context, nullptr).logits();
+  Var gates = gather(word_gates(vectors), 0, places), read = embedded;
+  if (config_.read_mean) gates = gates + encoded.mean_gates, read = read + encoded.mean_readout;
+  const Looked looked = advance(encoded, state, embedded, gates, nullptr);
+  const Var logits = predicted(read, state.cell.hidden, looked.context, nullptr).logits();
   return {logits.value(), looked.attended.weights.value().reshape(Shape{rows, encoded.memory.size()})};
 }
 
@@ -261,7 +274,8 @@ const RegisterSystem show_attend_tell{
      .config = show_attend_tell_config,
      .make = make_model<ShowAttendTell, ShowAttendTellConfig>,
      .training = {{"learning-rate", "0.001"}, {"schedule", "plateau"}, {"beta2", "0.999"}, {"label-smoothing", "0"}},
-     .later = {"query-word", "normalised", "reward-weight", "entropy-weight", "baseline", "focus", "region-dropout"},
+     .later = {"query-word", "read-mean", "normalised", "reward-weight", "entropy-weight", "baseline", "focus",
+               "region-dropout"},
      .running = {"expected"},
      .sense = [](const Config& config, std::size_t) -> std::unique_ptr<Sense> {
        const EyeConfig& eye = dynamic_cast<const ShowAttendTellConfig&>(config).eye;

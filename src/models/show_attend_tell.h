@@ -21,8 +21,10 @@ namespace heed {
 // REINFORCE (losses.h). Without attention the mean is read at every step: what attention has to beat.
 // An encoder's regions are large numbers beside a state's: their part of e_ti then drowns W_a h_{t-1}, and every word
 // looks at the same places. Normalised regions are as large as what asks.
-// h_{t-1} has not read y_{t-1} yet: it looks for the noun before it knows the adjective. With query_word the query is
-// [h_{t-1}; E y_{t-1}].
+// With read_mean the LSTM and the deep output read mean(a) before every word too (Lu et al. 2017, Knowing when to
+// look), as a model without attention does: a look then has to add to what the whole picture tells, not to tell it
+// again. h_{t-1} has not read y_{t-1} yet: it looks for the noun before it knows the adjective. With query_word the
+// query is [h_{t-1}; E y_{t-1}].
 struct ShowAttendTellConfig final : Config {
   Index embedding = 512;
   Index hidden = 1800;
@@ -31,6 +33,7 @@ struct ShowAttendTellConfig final : Config {
   double dropout = 0.5;          // of words, states and the deep output
   bool gate = true;              // β
   bool query_word = false;       // the last word is part of the query
+  bool read_mean = false;        // the mean of the regions is read before every word too
   bool places = false;           // a learned vector of its place is added to each region
   bool tied = false;             // the output's weights are the words' vectors
   double doubly_stochastic = 1;  // λ
@@ -57,10 +60,12 @@ class ShowAttendTell final : public Writer {
 
   struct Encoded {
     Memory memory;
-    LstmState start;  // h_0 and c_0 [batch, hidden]
+    LstmState start;   // h_0 and c_0 [batch, hidden]
+    Var mean_gates;    // the mean's share of the gates [batch, 4·hidden]; empty unless it is read before every word
+    Var mean_readout;  // and of the deep output [batch, embedding]
     template <class Visitor>
     void each(Visitor&& visit) {
-      each_in(memory, visit), each_in(start, visit);
+      each_in(memory, visit), each_in(start, visit), visit(mean_gates), visit(mean_readout);
     }
   };
   struct State {
@@ -85,7 +90,7 @@ class ShowAttendTell final : public Writer {
     Var context;  // ẑ_t [batch, width]
   };
   Looked advance(const Encoded& encoded, State& state, const Var& word, const Var& word_gates, Random* random) const;
-  // Of words, states and contexts of any number of steps, [..., ·] each.
+  // Of words (with the mean's share of the deep output), states and contexts of any number of steps, [..., ·] each.
   WordScores predicted(const Var& embedded, const Var& states, const Var& contexts, Random* random) const;
   Var word_gates(const Var& embedded) const { return linear(embedded, words_.weight(), decoder_.weights().bias); }
 
@@ -102,6 +107,7 @@ class ShowAttendTell final : public Writer {
   LstmLayer decoder_;  // reads the context; the words come in by
   Linear words_;       // their share of the gates
   Linear state_readout_, context_readout_;
+  Linear mean_gates_, mean_readout_;  // if the mean is read before every word
   WordOutput output_;
 };
 

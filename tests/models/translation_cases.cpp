@@ -33,6 +33,7 @@ const std::vector<SystemVariant> kOptions{
     {"show-attend-tell", {{"annotation", "3"}, {"gate", "false"}, {"tied", "false"}, {"places", "true"}}},
     {"show-attend-tell", {{"annotation", "3"}, {"normalised", "true"}, {"focus", "0.1"}, {"region-dropout", "0.5"}}},
     {"show-attend-tell", {{"doubly-stochastic", "0"}, {"coverage-loss", "1"}, {"query-word", "true"}}},
+    {"show-attend-tell", {{"read-mean", "true"}}},
     {"listener", {{"cell", "lstm"}, {"halvings", "0"}}},
     {"listener", {{"halving", "drop"}, {"ctc-weight", "0.5"}}},
     {"listener", {{"masks", "1"}, {"mask-features", "3"}, {"mask-frames", "2"}}},
