@@ -63,6 +63,9 @@ TEST(Listener, LearnsCtcInTrainingAlone) {
   const Var penalty = with.model->forward(source, previous, {.random = &random}).penalty;
   ASSERT_TRUE(penalty);
   EXPECT_GT(penalty.value().item(), 0);
+  // Texts that a model drew, which row_weights come with, are no transcripts.
+  const Tensor drawn(Shape{source.batch()}, Real{1});
+  EXPECT_FALSE(with.model->forward(source, previous, {.random = &random, .row_weights = drawn}).penalty);
   // Four frames cannot hold five words: they teach nothing.
   const Var impossible = with.model->forward(frames({4}), sentences({{1, 4, 8, 9, 5, 6}}), {.random = &random}).penalty;
   EXPECT_EQ(impossible.value().item(), 0);
