@@ -55,24 +55,20 @@ class NewFolder {
 
   // Takes the place of `target`. What was there goes away with this object; without `replace` there must be nothing.
   void move_to(const fs::path& target, bool replace) const {
-    const auto exchange = [&] {
-      return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
+    const auto rename = [](const fs::path& from, const fs::path& to) {
+      return ::rename(from.c_str(), to.c_str()) == 0;
     };
-    if (replace && exchange()) {
-      const std::string holder = FolderLock::holder(path_);  // since a moment ago, or it would have been seen before
-      if (!holder.empty()) exchange();
-      return require(holder.empty(), "{}: it is in use by another training: {}", target.string(), holder);
-    }
-    if (::rename(path_.c_str(), target.c_str()) == 0) return;  // nothing there, or an empty folder
-    // A file system that cannot exchange names: the old folder steps aside.
-    const int reason = errno;
+    if (rename(path_, target)) return;  // nothing there, or an empty folder
     require(replace, "{}: there is something already, which was not there before: {}", target.string(),
-            std::generic_category().message(reason));
+            std::generic_category().message(errno));
+    // The lock is taken before names change: whoever trains in the old folder writes to it by its name.
+    const FolderLock old(target);
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return;
+    // A file system that cannot exchange names: the old folder steps aside.
     fs::path aside = path_;
     aside += ".old";
-    require(::rename(target.c_str(), aside.c_str()) == 0 && ::rename(path_.c_str(), target.c_str()) == 0,
-            "{}: cannot rename the finished folder to it: {}", target.string(),
-            std::generic_category().message(reason));
+    require(rename(target, aside) && rename(path_, target), "{}: cannot rename the finished folder to it: {}",
+            target.string(), std::generic_category().message(errno));
     std::error_code ignored;
     fs::remove_all(aside, ignored);
   }

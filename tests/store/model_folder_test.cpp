@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "heed/base/file.h"
+#include "heed/store/folder_lock.h"
 #include "support/messages.h"
 #include "support/temporary_folder.h"
 
@@ -36,7 +39,7 @@ class ModelFolderTest : public testing::Test {
     Config config{.width = 12, .dropout = 1.0 / 3, .tied = true};
     return ModelFolder::create(path_, {.model = "toy"}, visit(config), {{"source.vocab.txt", vocabulary}}, replace);
   }
-  void put(const char* name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
   std::string opening() const {
     return message_of([&] {
       Config config;
@@ -79,6 +82,26 @@ TEST_F(ModelFolderTest, AnOldModelIsReplacedOnlyWhenAsked) {
   EXPECT_EQ(read_file(path_ / "source.vocab.txt"), "other");
   EXPECT_FALSE(fs::exists(path_ / "model.safetensors"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
+}
+
+// A training writes to its folder by name, so not even for a moment may another folder have it.
+TEST_F(ModelFolderTest, AFolderInUseKeepsItsNameThreads) {
+  create();
+  const FolderLock lock(path_);
+  std::atomic<bool> ends = false;
+  std::size_t written = 0;
+  std::thread training([&] {
+    for (; !ends; ++written) put("step" + std::to_string(written), "done");
+  });
+  for (int i = 0; i < 50; ++i) {
+    const std::string message = message_of([&] { create(true, "other"); });
+    EXPECT_EQ(message.find(path_.string() + ": it is in use by another training: "), 0U) << message;
+  }
+  ends = true;
+  training.join();
+  ASSERT_GT(written, 0U);
+  for (std::size_t step = 0; step < written; ++step)
+    ASSERT_TRUE(fs::exists(path_ / ("step" + std::to_string(step)))) << step;
 }
 
 TEST_F(ModelFolderTest, AnotherFolderIsNeverReplaced) {
