@@ -166,10 +166,10 @@ heed::Value value_of(heed::Kind kind, const nb::tuple& input) {
 
 class Model {
  public:
-  Model(const std::vector<std::string>& folders, int threads, bool int8)
+  Model(const std::vector<std::string>& folders, int threads, bool int8, const heed::RunSettings& settings)
       : runner_(
             {folders.begin(), folders.end()}, threads, [this](const std::string& line) { warnings_.push_back(line); },
-            heed::FolderWeights::trained, int8 ? heed::Numbers::int8 : heed::Numbers::stored) {}
+            heed::FolderWeights::trained, int8 ? heed::Numbers::int8 : heed::Numbers::stored, settings) {}
 
   // Each answer is (text, log-probability, score, finished, hard alignment or None, start or None, end or None).
   nb::list run(const nb::list& inputs, const nb::dict& options) {
@@ -355,8 +355,8 @@ nb::dict train(const std::vector<std::pair<std::string, std::string>>& options, 
 
 void add_runner(nb::module_& module) {
   nb::class_<Model>(module, "Model")
-      .def(nb::init<const std::vector<std::string>&, int, bool>(), nb::arg("folders"), nb::arg("threads"),
-           nb::arg("int8"))
+      .def(nb::init<const std::vector<std::string>&, int, bool, const heed::RunSettings&>(), nb::arg("folders"),
+           nb::arg("threads"), nb::arg("int8"), nb::arg("settings"))
       .def("run", &Model::run, nb::arg("inputs"), nb::arg("options"))
       .def("explain", &Model::explain, nb::arg("inputs"), nb::arg("outputs").none(), nb::arg("options"),
            nb::arg("attentions"), nb::arg("alternatives"), nb::arg("trust"), nb::arg("pick"), nb::arg("rollout"),

@@ -140,6 +140,22 @@ def test_a_second_job(tmp_path):
         model.run({"source": "the dog"})
 
 
+def test_a_run_may_set_what_no_weights_depend_on(tmp_path):
+    (tmp_path / "train.tsv").write_text("".join(f"a {noun}\tein {noun}\n" for noun in ("house", "dog", "tree")))
+    trained = heed.train(
+        model="rnnsearch", data=tmp_path / "train.tsv", output=tmp_path / "model", vocabulary="words", embedding=8,
+        hidden=8, maxout=8, query_word=True, dropout=0, steps=100, learning_rate=0.03, warm_up=10, smoothing=0,
+        validate_every="0", progress=False,
+    )
+    changed = heed.load(tmp_path / "model", settings={"alignment_reads": True})
+    texts = ("a dog", "ein dog")
+    looks, later = (model.explain(*texts)["alignment"] for model in (trained, changed))
+    np.testing.assert_allclose(later[:-1], looks[1:], atol=1e-6)  # a word is aligned by the step that has read it
+    assert not np.allclose(later[:-1], looks[:-1])
+    with pytest.raises(ValueError, match="hidden is not what a run can set"):
+        heed.load(tmp_path / "model", settings={"hidden": 3})
+
+
 def test_what_is_cut_is_warned_of(translator):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

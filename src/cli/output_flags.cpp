@@ -29,7 +29,7 @@ void add_setting_flags(CLI::App& command, RunSettings& settings) {
               settings.emplace_back(each.substr(0, equals), each.substr(equals + 1));
             }
           },
-          "A setting of the model in place of its own, such as window=median of a listener; may be repeated")
+          "A setting in place of the model's own, such as window=median of a listener; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }

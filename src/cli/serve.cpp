@@ -8,6 +8,7 @@
 
 #include "heed/base/file.h"
 #include "heed/cli/commands.h"
+#include "heed/cli/output_flags.h"
 #include "heed/serve/server.h"
 
 namespace heed::cli {
@@ -19,6 +20,7 @@ struct ServeOptions {
   double timeout = 30, client_timeout = 10, idle_timeout = 60;  // seconds
   int port = 8080;
   bool quiet = false, int8 = false;
+  RunSettings settings;
   ServerOptions server;
 };
 
@@ -49,6 +51,7 @@ std::vector<ModelSource> sources_of(const ServeOptions& options) {
   for (const std::string& model : options.models) {
     models.push_back(model_source(model));
     models.back().numbers = options.int8 ? Numbers::int8 : Numbers::stored;
+    models.back().settings = options.settings;
   }
   require(options.languages.size() <= models.size(), "--languages: it was given {} times for {} models",
           options.languages.size(), models.size());
@@ -150,6 +153,7 @@ void add_serve(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--int8", options->int8,
                     "Round the models' weights to eight bits: faster, with a little less precision (see quantise)");
+  add_setting_flags(*command, options->settings);
   command->add_flag("--quiet,-q", options->quiet, "Do not log a line for each request");
   command->footer(
       "Examples:\n"

@@ -64,8 +64,8 @@ ModelSource model_source(const std::string& argument) {
 
 ServedModel::ServedModel(const ModelSource& source, int threads)
     : ServedModel(source,
-                  std::make_shared<const Bundle>(
-                      load_bundle(ModelFolder(source.folder), FolderWeights::verified, 1, source.numbers)),
+                  std::make_shared<const Bundle>(load_bundle(ModelFolder(source.folder), FolderWeights::verified, 1,
+                                                             source.numbers, source.settings)),
                   threads) {}
 
 ServedModel::ServedModel(const ModelSource& source, std::shared_ptr<const Bundle> bundle, int threads)

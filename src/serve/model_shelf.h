@@ -19,6 +19,7 @@ struct ModelSource {
   std::filesystem::path folder;
   std::vector<std::string> languages = {};  // of what is read and of what is written; empty: as the model itself says
   Numbers numbers = Numbers::stored;
+  RunSettings settings = {};  // in place of the folder's
 };
 // "name=folder", or a folder whose own name is taken. An Error if that gives no name that fits into a path and a log.
 ModelSource model_source(const std::string& argument);

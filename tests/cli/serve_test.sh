@@ -38,7 +38,7 @@ ends() {  # with code 0, after the signal $1
   grep -q 'All requests are answered' said || fault "SIG$1: it does not say that it has ended"
 }
 
-serve en-de=model model named=model --languages - --languages cs-da
+serve en-de=model model named=model --languages - --languages cs-da --set alignment-reads=true
 ask 'GET /v2/health/ready'
 expect 'ready' 'HTTP/1.1 200 OK' '{"ready":true}'
 ask 'GET /models'

@@ -66,6 +66,27 @@ TEST(ModelShelf, LanguagesAreGivenOrTrainedOrNamed) {
   EXPECT_EQ(shelf.named("fr-es")->languages(), (Languages{"pl", "sv"}));
 }
 
+TEST(ModelShelf, ModelsHaveTheSettingsOfTheirSource) {
+  const TemporaryFolder folder;
+  const std::filesystem::path model = make_rnnsearch(folder.path(), "model");
+  const auto shelf_with = [&](const RunSettings& settings) {
+    return ModelShelf({{.name = "plain", .folder = model}, {.name = "set", .folder = model, .settings = settings}}, 1);
+  };
+  const ModelShelf shelf = shelf_with({{"alignment-reads", "true"}});
+  EXPECT_FALSE(shelf.named("plain")->bundle().writer->aligns_as_read());
+  EXPECT_TRUE(shelf.named("set")->bundle().writer->aligns_as_read());
+  make_rnnsearch(folder.path(), "other");
+  std::filesystem::remove_all(model);
+  std::filesystem::rename(folder.path() / "other", model);
+  const auto renewed = shelf.renewed([](const std::string&) {});
+  EXPECT_NE(renewed->named("set"), shelf.named("set"));
+  EXPECT_TRUE(renewed->named("set")->bundle().writer->aligns_as_read());
+  EXPECT_NE(message_of([&] {
+              shelf_with({{"hidden", "3"}});
+            }).find("hidden is not what a run can set"),
+            std::string::npos);
+}
+
 TEST(ModelShelf, IsRenewedWhereFoldersHaveChanged) {
   const TemporaryFolder folder;
   const std::filesystem::path first = make_rnnsearch(folder.path(), "first"),

@@ -72,11 +72,12 @@ class Answer(str):
 
 class Model:
     """A trained model out of its folder, or several that decide together, for any job. `int8` rounds the weights of its
-    products to eight bits: faster, with a little less precision."""
+    products to eight bits: faster, with a little less precision. `settings` are fields of its configuration that no
+    weights depend on, in place of its own: {"window": "median"}."""
 
-    def __init__(self, folder, *, threads=0, int8=False):
+    def __init__(self, folder, *, threads=0, int8=False, settings=None):
         folders = [folder] if isinstance(folder, (str, os.PathLike)) else list(folder)
-        self._core = _core.Model([os.fspath(each) for each in folders], threads, int8)
+        self._core = _core.Model([os.fspath(each) for each in folders], threads, int8, _named_texts(settings or {}))
         self._about = self._core.about()
 
     @property
@@ -237,9 +238,9 @@ class Translator(Model):
         return self.run(text, **options)
 
 
-def load(folder, *, threads=0, int8=False):
+def load(folder, *, threads=0, int8=False, settings=None):
     """The model of a folder that `heed train` or `heed quantise` made; of a list of folders an ensemble."""
-    return Model(folder, threads=threads, int8=int8)
+    return Model(folder, threads=threads, int8=int8, settings=settings)
 
 
 def train(*, resume=False, force=False, accept_changed_data=False, progress=True, **options):
@@ -250,21 +251,11 @@ def train(*, resume=False, force=False, accept_changed_data=False, progress=True
     `force` replaces a model. The progress bar goes to the standard error; progress=False leaves out what is told before
     and after. Ctrl-C saves everything and raises KeyboardInterrupt.
     """
-    given = []
-    for name, value in options.items():
-        if isinstance(value, bool):
-            value = "true" if value else "false"
-        elif isinstance(value, (list, tuple)):
-            value = ",".join(os.fspath(each) for each in value)
-        elif isinstance(value, os.PathLike):
-            value = os.fspath(value)
-        given.append((name.replace("_", "-"), str(value)))
-
     def say(line):
         if progress:
             print(line, file=sys.stderr, flush=True)
 
-    result = _core.train(given, resume, force, accept_changed_data, say)
+    result = _core.train(_named_texts(options), resume, force, accept_changed_data, say)
     if result["signal"]:
         raise KeyboardInterrupt(f"the training was stopped after step {result['steps']}; resume=True goes on")
     return load(result["folder"])
@@ -281,6 +272,20 @@ def _known(options):
         if name not in _OPTIONS:
             raise ValueError(f"[run] there is no option {name}; there are: {', '.join(_OPTIONS)}")
     return options
+
+
+def _named_texts(options):
+    """Names and values as they would stand on a command line."""
+    given = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            value = "true" if value else "false"
+        elif isinstance(value, (list, tuple)):
+            value = ",".join(os.fspath(each) for each in value)
+        elif isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        given.append((name.replace("_", "-"), str(value)))
+    return given
 
 
 def _value(value):
