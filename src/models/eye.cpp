@@ -174,29 +174,34 @@ std::vector<Var> Eye::outputs_of_points(const Var& pictures) const {
 
 #ifndef HEED_DOUBLE
 
+std::vector<Var> seen_by(const kernels::ImageNetwork& network, Index together, const EyePlan& plan,
+                         const Tensor& pictures) {
+  const Tensor input = pictures.contiguous();
+  const Index batch = input.size(0);
+  const std::vector<Index> sizes = plan.sizes();
+  std::vector<Tensor> outputs;
+  for (const int point : plan.points) {
+    const auto at = static_cast<std::size_t>(point);
+    outputs.emplace_back(Shape{batch, sizes[at], sizes[at], plan.encoder->layers[at].out});
+  }
+  Tensor scratch(Shape{network.scratch()});
+  std::vector<float*> places(outputs.size());
+  for (Index first = 0; first < batch; first += together) {
+    const auto from = [&](const Tensor& all) { return first * (all.size() / batch); };
+    std::transform(outputs.begin(), outputs.end(), places.begin(),
+                   [&](Tensor& output) { return output.data() + from(output); });
+    network.run(input.data() + from(input), places, scratch.data());
+  }
+  return {outputs.begin(), outputs.end()};
+}
+
 // Without gradients. The network is made of the weights as they are now, since training changes them, and sees each
 // picture by itself, so that its numbers do not depend on the pictures beside it.
 std::vector<Var> Eye::seen_by_network(const Tensor& pictures) const {
   EyeWeights weights;
   for (const Layer& layer : layers_)
     weights.layers.push_back({layer.weight.value().contiguous(), layer.bias.value().contiguous()});
-  const kernels::ImageNetwork network(1, network_layers(*plan_, weights), plan_->points);
-  const Index batch = pictures.size(0);
-  const std::vector<Index> sizes = plan_->sizes();
-  std::vector<Tensor> outputs;
-  for (const int point : plan_->points) {
-    const auto at = static_cast<std::size_t>(point);
-    outputs.emplace_back(Shape{batch, sizes[at], sizes[at], plan_->encoder->layers[at].out});
-  }
-  const Tensor input = pictures.contiguous();
-  Tensor scratch(Shape{network.scratch()});
-  for (Index b = 0; b < batch; ++b) {
-    std::vector<float*> places(outputs.size());
-    std::transform(outputs.begin(), outputs.end(), places.begin(),
-                   [&](Tensor& output) { return output.data() + b * (output.size() / batch); });
-    network.run(input.data() + b * (input.size() / batch), places, scratch.data());
-  }
-  return {outputs.begin(), outputs.end()};
+  return seen_by(kernels::ImageNetwork(1, network_layers(*plan_, weights), plan_->points), 1, *plan_, pictures);
 }
 
 #else

@@ -47,6 +47,13 @@ Var join_points(const EyePlan& plan, const std::vector<Var>& outputs);
 // The needed layers as a network of kernels has them; it reads the weights while it is made.
 std::vector<kernels::ImageLayer> network_layers(const EyePlan& plan, const EyeWeights& weights);
 
+#ifndef HEED_DOUBLE
+// What the plan's points give for pictures, [batch, rows, columns, out] each, by a network of these layers that was
+// made for `together` pictures at a time, a divisor of the batch.
+std::vector<Var> seen_by(const kernels::ImageNetwork& network, Index together, const EyePlan& plan,
+                         const Tensor& pictures);
+#endif
+
 // An encoder as part of a model, with gradients.
 class Eye {
  public:

@@ -40,20 +40,8 @@ struct ImageSense::Networks {
 
 Tensor ImageSense::features(const Tensor& pictures) const {
   const Index batch = pictures.size(0);
-  const Tensor input = normalised(pictures);
-  const std::shared_ptr<const kernels::ImageNetwork> network = networks_->of(plan_, weights_, batch);
-  const std::vector<Index> sizes = plan_.sizes();
-  std::vector<Var> outputs;
-  std::vector<float*> places;
-  for (const int point : plan_.points) {
-    const auto at = static_cast<std::size_t>(point);
-    Tensor output(Shape{batch, sizes[at], sizes[at], plan_.encoder->layers[at].out});
-    places.push_back(output.data());
-    outputs.emplace_back(std::move(output));
-  }
-  Tensor scratch(Shape{network->scratch()});
-  network->run(input.data(), places, scratch.data());
-  return join_points(plan_, outputs).value();
+  return join_points(plan_, seen_by(*networks_->of(plan_, weights_, batch), batch, plan_, normalised(pictures)))
+      .value();
 }
 
 #else
