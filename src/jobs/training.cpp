@@ -316,6 +316,9 @@ TrainedModel train_model(TrainingPlan plan, bool replace, const Say& say_anywher
   require_same_options(*ranks, [&plan](Fields& field) { plan.visit(field); });
   ranks->together([&] {
     check_training(training);
+    // Not one of those checks, which are made before --align finds the links.
+    require(!training.alignment_end || !training.alignments.empty(),
+            "--alignment-end: there are no links; --alignments names a file of them, --align finds them");
     require_files_for_all(*ranks, training);
   });
   ranks->once([&] { require_free_folder(training.output, replace); });

@@ -95,6 +95,7 @@ cmp -s model/model.safetensors given/model.safetensors || fault 'train --align: 
 cmp -s model/model.safetensors unguided/model.safetensors && fault 'train --align: nothing is guided'
 fails 1 '--align: it takes the place of --alignments' train "${common[@]}" --align --alignments links --output never
 fails 1 'there is a model already' train "${common[@]}" --align --output given
+fails 1 '--alignment-end: there are no links' train "${common[@]}" --alignment-end --output never
 [ ! -e given.align ] || fault 'links beside a model that stays'
 fails 1 '--align is for a new training' train --resume --align --output given
 
