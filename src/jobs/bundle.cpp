@@ -64,9 +64,14 @@ std::shared_ptr<const Sense> load_sense(const ModelFolder& folder, const Bundle&
   return sense;
 }
 
-std::shared_ptr<const Vocabulary> load_side(const ModelFolder& folder, const std::string& side, Index size) {
+// Making a vocabulary of its file is a good part of a start: a side whose file is that of an input shares the input's.
+std::shared_ptr<const Vocabulary> load_side(const ModelFolder& folder, const std::string& side, Index size,
+                                            std::span<const std::shared_ptr<const Vocabulary>> inputs) {
   const std::filesystem::path file = folder.vocabulary(side);
-  std::shared_ptr<const Vocabulary> vocabulary = load_vocabulary(file);
+  const auto same = std::ranges::find_if(inputs, [&](const std::shared_ptr<const Vocabulary>& known) {
+    return known && file.filename() == known->file_name(side) && known->serialized() == read_unpacked(file.string());
+  });
+  std::shared_ptr<const Vocabulary> vocabulary = same != inputs.end() ? *same : load_vocabulary(file);
   require(vocabulary->size() == size, "{}: it has {} entries, but the model was made for {}", file.string(),
           vocabulary->size(), size);
   return vocabulary;
@@ -273,13 +278,14 @@ Bundle load_bundle(const ModelFolder& folder, FolderWeights weights, std::uint64
   folder.read_config(all_fields(job, *bundle.config), bundle.system->later);
   set_fields(*bundle.system, *bundle.config, settings);
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
-    bundle.codes.inputs.push_back(
-        is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name, bundle.config->inputs[i]) : nullptr);
+    bundle.codes.inputs.push_back(is_text(job.inputs[i].kind) ? load_side(folder, job.inputs[i].name,
+                                                                          bundle.config->inputs[i], bundle.codes.inputs)
+                                                              : nullptr);
   for (std::size_t i = 0; i < job.inputs.size(); ++i) bundle.codes.senses.push_back(load_sense(folder, bundle, i));
   if (job.gives_label())
     bundle.codes.labels = load_labels(folder, job, bundle.config->outputs);
   else if (!job.gives_choice())
-    bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs);
+    bundle.codes.output = load_side(folder, job.output.name, bundle.config->outputs, bundle.codes.inputs);
   read_notes(folder, bundle);
   bundle.extractive = read_extractive(folder);
   if (job.gives_choice()) bundle.reranking = Reranking::load(folder, bundle.codes.inputs.front());
