@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <boost/system/system_error.hpp>
 
 #include "serve/running_server.h"
 
