@@ -118,6 +118,34 @@ void product_of_panels(const Int8Rows& x, const Int8Panels& weights, Index begin
     }
 }
 
+// One panel of at most 16 outputs; `zeros` has a byte for each of its inputs.
+void pack_panel(Index inputs, Index outputs, const Int8Matrix& q, const std::uint8_t* zeros, std::int8_t* panel) {
+  constexpr Index kBytes = kInt8Panel * kInt8Quad;
+  const Index quads = Int8Panels::quads(inputs), whole = inputs / kInt8Quad;
+  std::int8_t* const first = panel + kBytes;
+  std::memset(first, 0, static_cast<std::size_t>(quads * kBytes));
+  Index quad = 0;  // those before are packed
+#if HWY_TARGET != HWY_SCALAR
+  if (q.output == 1 && outputs == kInt8Panel) {
+    const hn::Full128<std::int8_t> bytes;
+    for (; quad < whole; ++quad) {
+      const auto input = [&](Index i) HWY_ATTR { return hn::LoadU(bytes, q.data + (quad * kInt8Quad + i) * q.input); };
+      hn::StoreInterleaved4(input(0), input(1), input(2), input(3), bytes, first + quad * kBytes);
+    }
+  }
+#endif
+  if (q.input == 1)
+    for (; quad < whole; ++quad)
+      for (Index j = 0; j < outputs; ++j)
+        std::memcpy(first + quad * kBytes + j * kInt8Quad, q.data + quad * kInt8Quad + j * q.output, kInt8Quad);
+  for (Index k = quad * kInt8Quad; k < inputs; ++k)
+    for (Index j = 0; j < outputs; ++j)
+      first[k / kInt8Quad * kBytes + j * kInt8Quad + k % kInt8Quad] = q.data[k * q.input + j * q.output];
+  HWY_ALIGN std::int32_t sums[kInt8Panel];
+  panel_of_rows<1>(zeros, quads, panel, sums);  // a byte of zero stands for -128
+  std::memcpy(panel, sums, sizeof sums);
+}
+
 // The row's scale; p + 128 goes to `to`.
 Real quantised_row(Index count, const Real* from, std::uint8_t* to) {
   V most = set(0), others = most;  // by turns: neither waits for the other
@@ -161,6 +189,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace heed::kernels {
+HWY_EXPORT(pack_panel);
 HWY_EXPORT(product_of_panels);
 HWY_EXPORT(quantised_row);
 
@@ -256,22 +285,14 @@ Real int8_round(Index count, const Real* from, std::int8_t* to) {
 
 void int8_pack(Index inputs, Index outputs, const Int8Matrix& q, std::int8_t* panels) {
   const Index panel_bytes = Int8Panels::panel_bytes(inputs);
+  const std::vector<std::uint8_t> zeros(static_cast<std::size_t>(Int8Panels::quads(inputs) * kInt8Quad));
   parallel_for((outputs + kInt8Panel - 1) / kInt8Panel, 1 + (Index{1} << 18) / panel_bytes,
                [&](Index begin, Index end) {
                  for (Index p = begin; p < end; ++p) {
-                   std::int8_t* const panel = panels + p * panel_bytes;
-                   std::memset(panel, 0, static_cast<std::size_t>(panel_bytes));
-                   const Index count = std::min(kInt8Panel, outputs - p * kInt8Panel);
-                   std::int32_t sums[kInt8Panel] = {};
-                   for (Index k = 0; k < inputs; ++k) {
-                     const std::int8_t* const from = q.data + k * q.input + p * kInt8Panel * q.output;
-                     std::int8_t* const to = panel + (1 + k / kInt8Quad) * kInt8Panel * kInt8Quad + k % kInt8Quad;
-                     for (Index j = 0; j < count; ++j) {
-                       to[j * kInt8Quad] = from[j * q.output];
-                       sums[j] -= 128 * from[j * q.output];
-                     }
-                   }
-                   std::memcpy(panel, sums, sizeof sums);
+                   const Index at = p * kInt8Panel;
+                   HWY_DYNAMIC_DISPATCH(pack_panel)
+                   (inputs, std::min(kInt8Panel, outputs - at), {q.data + at * q.output, q.input, q.output},
+                    zeros.data(), panels + p * panel_bytes);
                  }
                });
 }

@@ -60,17 +60,35 @@ TEST(Int8, RoundsToTheNearestOf255Numbers) {
   EXPECT_EQ(rounded[0], 0);
 }
 
+TEST(Int8, WeightsArePackedAsTheirTwinDoes) {
+  on_every_target([] {
+    for (const Index inputs : {1, 3, 4, 17, 32})
+      for (const Index outputs : {1, 15, 16, 33}) {
+        const std::vector<std::int8_t> rows = PackedWeights(inputs, outputs, 1).rows;
+        std::vector<std::int8_t> columns(rows.size()), apart(2 * rows.size());
+        for (Index k = 0; k < inputs; ++k)
+          for (Index j = 0; j < outputs; ++j) {
+            const std::int8_t number = rows[static_cast<std::size_t>(j * inputs + k)];
+            columns[static_cast<std::size_t>(k * outputs + j)] = number;
+            apart[static_cast<std::size_t>(2 * (k * outputs + j))] = number;
+          }
+        const auto bytes = static_cast<std::size_t>(Int8Panels::bytes(inputs, outputs));
+        std::vector<std::int8_t> want(bytes);
+        ref::int8_pack(inputs, outputs, {rows.data(), 1, inputs}, want.data());
+        for (const Int8Matrix& q : {Int8Matrix{rows.data(), 1, inputs}, Int8Matrix{columns.data(), outputs, 1},
+                                    Int8Matrix{apart.data(), 2 * outputs, 2}}) {
+          std::vector<std::int8_t> got(bytes);
+          int8_pack(inputs, outputs, q, got.data());
+          ASSERT_EQ(got, want) << inputs << " inputs, " << outputs << " outputs, " << q.input << " apart";
+        }
+      }
+  });
+}
+
 TEST(Int8, PackedWeightsAreUnpackedAgain) {
   for (const Index inputs : {1, 3, 4, 17})
     for (const Index outputs : {1, 15, 16, 33}) {
       const PackedWeights packed(inputs, outputs, 1);
-      // The same from a matrix that has its outputs in the last axis.
-      std::vector<std::int8_t> columns(packed.rows.size()), other(packed.panels.size());
-      for (Index k = 0; k < inputs; ++k)
-        for (Index j = 0; j < outputs; ++j)
-          columns[static_cast<std::size_t>(k * outputs + j)] = packed.rows[static_cast<std::size_t>(j * inputs + k)];
-      int8_pack(inputs, outputs, {columns.data(), outputs, 1}, other.data());
-      EXPECT_EQ(other, packed.panels);
       std::vector<std::int8_t> row(static_cast<std::size_t>(inputs));
       for (Index j = 0; j < outputs; ++j) {
         int8_unpack(packed.weights(), j, row.data());

@@ -2,9 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace heed::kernels::ref {
+
+void int8_pack(Index inputs, Index outputs, const Int8Matrix& q, std::int8_t* panels) {
+  constexpr Index kBytes = kInt8Panel * kInt8Quad;
+  for (Index p = 0; p * kInt8Panel < outputs; ++p) {
+    std::int8_t* const panel = panels + p * Int8Panels::panel_bytes(inputs);
+    std::fill_n(panel, Int8Panels::panel_bytes(inputs), std::int8_t{0});
+    std::int32_t sums[kInt8Panel] = {};
+    for (Index j = 0; j < std::min(kInt8Panel, outputs - p * kInt8Panel); ++j)
+      for (Index k = 0; k < inputs; ++k) {
+        const std::int8_t weight = q.data[k * q.input + (p * kInt8Panel + j) * q.output];
+        panel[(1 + k / kInt8Quad) * kBytes + j * kInt8Quad + k % kInt8Quad] = weight;
+        sums[j] -= 128 * weight;
+      }
+    std::memcpy(panel, sums, sizeof sums);
+  }
+}
 
 void int8_quantise(Index rows, Index inputs, const Real* x, Index stride, std::uint8_t* quantised, Real* scales) {
   const Index width = Int8Panels::quads(inputs) * kInt8Quad;
