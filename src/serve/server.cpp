@@ -118,6 +118,7 @@ class Server::Listener {
 
   void accept() {
     acceptor_.async_accept([this](Failure failure, tcp::socket socket) {
+      if (!failure) take(std::move(socket));  // also one that had come when the server ended
       if (!acceptor_.is_open()) return;
       if (failure) {  // most likely too many open files
         pause_.expires_after(kBeforeNextTry);
@@ -126,11 +127,13 @@ class Server::Listener {
         });
         return;
       }
-      const bool full = static_cast<Index>(sessions_.open.size()) >= options_.connections;
-      const auto session = std::make_shared<Session>(std::move(socket), sessions_);
-      full ? session->refuse_unread(503, "too many connections are open; try again in a moment") : session->start();
       accept();
     });
+  }
+  void take(tcp::socket socket) {
+    const bool full = static_cast<Index>(sessions_.open.size()) >= options_.connections;
+    const auto session = std::make_shared<Session>(std::move(socket), sessions_);
+    full ? session->refuse_unread(503, "too many connections are open; try again in a moment") : session->start();
   }
   // Clients that have connected already are told that the server ends, if they have asked.
   void take_the_rest() {
@@ -138,7 +141,7 @@ class Server::Listener {
     acceptor_.non_blocking(true, failure);
     while (!failure) {
       tcp::socket socket = acceptor_.accept(failure);
-      if (!failure) std::make_shared<Session>(std::move(socket), sessions_)->start();
+      if (!failure) take(std::move(socket));
     }
   }
   void finish() {

@@ -56,6 +56,7 @@ void Session::wait() {
   if (sessions_.finishing && !has_sent()) return close();
   stream_.expires_after(sessions_.options.idle_time);
   stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Failure failure, std::size_t count) {
+    if (failure == boost::asio::error::operation_aborted && self->has_sent()) return self->wait();  // in the meantime
     if (failure) return self->close();
     self->buffer_.commit(count);
     self->read();
@@ -183,8 +184,9 @@ bool Session::has_sent() const {
   return stream_.socket().available(ignored) > 0;
 }
 
+// What the client has sent may be read already, by a handler that has not run yet: only who still waits is called off.
 void Session::finish() {
-  if (state_ == State::idle && !has_sent()) close();
+  if (state_ == State::idle) stream_.cancel();
 }
 
 void Session::close() {

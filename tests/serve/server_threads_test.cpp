@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <boost/system/system_error.hpp>
+#include <map>
 
 #include "serve/running_server.h"
 
@@ -128,6 +129,26 @@ TEST_F(ServerThreads, StoppingAnswersEverythingThatWasTaken) {
   for (std::thread& each : clients) each.join();
   for (const HttpAnswer& answer : answers) EXPECT_EQ(answer.status, 200);
   EXPECT_THROW(client(), boost::system::system_error);
+}
+
+// Whether the end comes before a connection is taken, between that and its first byte, or behind it.
+TEST_F(ServerThreads, StoppingLeavesNobodyWhoHasAskedWithoutAWord) {
+  std::map<int, int> answers;
+  for (int round = 0; round < 20; ++round) {
+    ServerOptions options;
+    options.service.threads = 1;
+    RunningServer server({{"demo", folder_.path() / "demo"}}, options);
+    std::vector<std::unique_ptr<HttpClient>> asking;
+    for (int i = 0; i <= round; ++i) {
+      asking.push_back(std::make_unique<HttpClient>(server.port()));
+      asking.back()->write("GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    server.ask_to_stop();
+    for (const auto& each : asking) ++answers[each->read().status];
+    server.stop();
+  }
+  EXPECT_EQ(answers[0], 0);
+  EXPECT_EQ(answers[200] + answers[503], 210);
 }
 
 TEST_F(ServerThreads, ClientsThatLeaveAreForgotten) {
