@@ -56,7 +56,7 @@ void Session::wait() {
   if (sessions_.finishing && !has_sent()) return close();
   stream_.expires_after(sessions_.options.idle_time);
   stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Failure failure, std::size_t count) {
-    if (failure == boost::asio::error::operation_aborted && self->has_sent()) return self->wait();  // in the meantime
+    if (failure == boost::asio::error::operation_aborted && self->has_sent()) return self->wait();  // it has asked
     if (failure) return self->close();
     self->buffer_.commit(count);
     self->read();
