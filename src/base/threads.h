@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 
 #include "heed/base/real.h"
 
@@ -38,6 +40,23 @@ void parallel_for(Index size, Index grain, Body&& body) {
         (*static_cast<std::remove_reference_t<Body>*>(context))(begin, end);
       },
       const_cast<void*>(static_cast<const void*>(&body)));
+}
+
+// Runs body(i) for each of `size` items, in parallel when there are more than `grain` for a thread. The body may throw:
+// a thread ends with what it threw, and one of these errors is thrown here when all threads have ended.
+template <class Body>
+void parallel_for_each(Index size, Index grain, Body&& body) {
+  std::exception_ptr failure;
+  std::mutex mutex;
+  parallel_for(size, grain, [&](Index begin, Index end) {
+    try {
+      for (Index i = begin; i < end; ++i) body(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace heed

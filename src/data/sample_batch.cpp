@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/threads.h"
 #include "heed/data/symbols.h"
 
 namespace heed {
@@ -36,6 +37,15 @@ void add_copies(std::span<const EncodedInput* const> inputs, Source& result) {
   }
 }
 
+// The features of the inputs to rows of a batch, [batch, longest, width]. Some may be made only now.
+void add_features(std::span<const EncodedInput* const> inputs, Tensor& batch) {
+  const Index row = batch.size(1) * batch.size(2);
+  parallel_for_each(static_cast<Index>(inputs.size()), 1, [&](Index b) {
+    const Tensor features = inputs[static_cast<std::size_t>(b)]->all_features().contiguous();
+    std::copy(features.values().begin(), features.values().end(), batch.data() + b * row);
+  });
+}
+
 // Inputs of all samples, each padded to the longest; errors name `what` and the sample's number.
 Source source_of(std::span<const EncodedInput* const> inputs, const std::string& what, std::span<const Index> numbers) {
   const auto batch = static_cast<Index>(inputs.size());
@@ -46,9 +56,9 @@ Source source_of(std::span<const EncodedInput* const> inputs, const std::string&
     sentences = std::max(sentences, input->ends.size());
   }
   const EncodedInput& first = *inputs.front();
-  const bool words = !first.features;
+  const bool words = !first.has_features();
   const bool marks = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) { return !input->marks.empty(); });
-  const Index width = words ? 1 : first.features.size(1);
+  const Index width = words ? 1 : first.width();
   Source result;
   result.lengths = Ids(Shape{batch});
   if (words) result.words = Ids(Shape{batch, longest}, kEnd);
@@ -59,17 +69,13 @@ Source source_of(std::span<const EncodedInput* const> inputs, const std::string&
     const EncodedInput& from = *inputs[b];
     const auto row = static_cast<Index>(b) * longest;
     result.lengths.data()[b] = static_cast<std::int32_t>(from.length_in_batch());
-    require(words == !from.features && (words || from.features.size(1) == width),
+    require(words == !from.has_features() && (words || from.width() == width),
             "[batch] {} of sample {} has features of another width than the first", what, numbers[b]);
-    if (words) {
-      std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
-    } else {
-      const Tensor features = from.features.contiguous();
-      std::copy(features.values().begin(), features.values().end(), result.features.data() + row * width);
-    }
+    if (words) std::copy(from.words.begin(), from.words.end(), result.words.data() + row);
     std::copy(from.ends.begin(), from.ends.end(), result.ends.data() + b * sentences);
     if (marks) std::copy(from.marks.begin(), from.marks.end(), result.marks.data() + row);
   }
+  if (!words) add_features(inputs, result.features);
   add_copies(inputs, result);
   return result;
 }

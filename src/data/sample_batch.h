@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,13 +15,20 @@
 
 namespace heed {
 
+// Features that each batch makes anew: those of an image that are its pixels take far more memory than its file.
+struct LateFeatures {
+  Index length = 0, width = 0;
+  std::function<Tensor()> make;  // [length, width]; many threads may call it
+};
+
 // One input as numbers: words, or features.
 struct EncodedInput {
   std::vector<std::int32_t> words = {};  // of a text, without the end
   std::vector<std::int32_t> ends = {};   // of a document: where each sentence ends in `words`
-  Tensor features = {};                  // [length, width]
-  FrameTimes frames = {};                // of a sound
-  bool whole = false;                    // an image, whose size the model chose: limits of length are not about it
+  Tensor features = {};                  // [length, width]; empty where they are made later
+  std::shared_ptr<const LateFeatures> late = {};
+  FrameTimes frames = {};  // of a sound
+  bool whole = false;      // an image, whose size the model chose: limits of length are not about it
   // Of a text whose words may be copied: `words` in a vocabulary of its own, whose first `known` are the model's.
   std::vector<std::int32_t> copies = {};
   Index known = 0;
@@ -29,8 +37,14 @@ struct EncodedInput {
   // at its blank, and -1 elsewhere.
   std::vector<std::int32_t> marks = {};
 
-  Index length() const { return features ? features.size(0) : static_cast<Index>(words.size()); }
-  Index length_in_batch() const { return length() + (features ? 0 : 1); }  // a text has its end there
+  bool has_features() const { return late || features; }
+  Index length() const {
+    if (late) return late->length;
+    return features ? features.size(0) : static_cast<Index>(words.size());
+  }
+  Index width() const { return late ? late->width : features.size(1); }          // of features
+  Tensor all_features() const { return late ? late->make() : features; }         // which may be made now
+  Index length_in_batch() const { return length() + (has_features() ? 0 : 1); }  // a text has its end there
   // What limits of length count.
   Index limited_length() const { return whole ? 1 : length(); }
 };

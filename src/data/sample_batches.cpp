@@ -1,8 +1,6 @@
 #include "heed/data/sample_batches.h"
 
 #include <algorithm>
-#include <exception>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -85,26 +83,17 @@ class SampleBatches::Reader {
 
   std::vector<EncodedSample> encoded(std::vector<Read>& read) const {
     std::vector<EncodedSample> samples(read.size());
-    std::exception_ptr failure;
-    std::mutex mutex;
-    parallel_for(static_cast<Index>(read.size()), kEncodedByThread, [&](Index begin, Index end) {
+    parallel_for_each(static_cast<Index>(read.size()), kEncodedByThread, [&](Index index) {
+      const auto i = static_cast<std::size_t>(index);
       try {
-        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-          try {
-            samples[i] = options_.encode(read[i].sample);
-          } catch (const UnreadableInput& error) {
-            read[i].unreadable = error.what();
-            continue;
-          }
-          samples[i].links = std::move(read[i].links);
-          samples[i].number = read[i].number;
-        }
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        failure = std::current_exception();
+        samples[i] = options_.encode(read[i].sample);
+      } catch (const UnreadableInput& error) {
+        read[i].unreadable = error.what();
+        return;
       }
+      samples[i].links = std::move(read[i].links);
+      samples[i].number = read[i].number;
     });
-    if (failure) std::rethrow_exception(failure);
     return samples;
   }
   bool fits(EncodedSample& sample, const Read& read) {
@@ -259,16 +248,31 @@ void SampleBatches::cut_batches() {
   if (options_.shuffle) shuffle(batches_, key.derive("batches"));
 }
 
-SampleBatch SampleBatches::next(const Part& part) {
+// The rows of the next batch, until it is closed.
+const std::vector<std::size_t>& SampleBatches::open_batch() {
   if (!started_) start_epoch(position_.epoch);
-  SampleBatch batch = assemble(batches_[at_], part);
+  return batches_[at_];
+}
+
+void SampleBatches::close_batch() {
   ++at_;
   ++position_.batch;
-  if (at_ == batches_.size() && !fill()) {
-    position_ = {position_.epoch + 1, 0};
-    started_ = false;
-  }
+  if (at_ < batches_.size() || fill()) return;
+  position_ = {position_.epoch + 1, 0};
+  started_ = false;
+}
+
+SampleBatch SampleBatches::next(const Part& part) {
+  SampleBatch batch = assemble(open_batch(), part);
+  close_batch();
   return batch;
+}
+
+std::vector<EncodedSample> SampleBatches::next_samples() {
+  std::vector<EncodedSample> samples;
+  for (const std::size_t row : open_batch()) samples.push_back(samples_[row]);
+  close_batch();
+  return samples;
 }
 
 void SampleBatches::seek(Position position) {

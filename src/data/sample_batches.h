@@ -54,6 +54,8 @@ class SampleBatches {
   // itself.
   SampleBatch next(const Part& part);
   SampleBatch next() { return next({}); }
+  // The samples of the next batch, of which none is made.
+  std::vector<EncodedSample> next_samples();
 
   // How many batches of which epoch were given. After the last batch of epoch e it is {e + 1, 0}.
   struct Position {
@@ -71,6 +73,8 @@ class SampleBatches {
   class Reader;
 
   void start_epoch(Index epoch);
+  const std::vector<std::size_t>& open_batch();
+  void close_batch();
   bool fill();
   void read_buffer();
   void cut_batches();

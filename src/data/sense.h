@@ -31,6 +31,9 @@ class Sense {
   virtual Featured sensed(Kind kind, const Value& value) const { return (*this)(decoded(kind, value)); }
   // Whether features cost much to make and stay the same for all of a training, so that it keeps them in a file.
   virtual bool worth_keeping() const { return false; }
+  // Whether features take far more memory than their input does, and are made in no time beside what a model does with
+  // them, so that a training makes them anew for each batch.
+  virtual bool bulky() const { return false; }
   // What tells it, beside its width and what it knows, from a sense that makes other features of the same input.
   virtual std::string settings() const { return ""; }
 

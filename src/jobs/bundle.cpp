@@ -184,6 +184,20 @@ EncodedSample Bundle::encode(const Sample& sample) const {
   return encoded;
 }
 
+EncodedSample Bundle::encode_for_training(const Sample& sample) const {
+  EncodedSample encoded = encode(sample);
+  for (std::size_t i = 0; i < encoded.inputs.size(); ++i) {
+    EncodedInput& input = encoded.inputs[i];
+    if (!input.whole || !codes.senses[i]->bulky()) continue;
+    input.late = std::make_shared<const LateFeatures>(
+        LateFeatures{.length = input.length(), .width = input.width(), .make = [this, i, value = sample.inputs[i]] {
+                       return sense_input(i, value).features;
+                     }});
+    input.features = {};
+  }
+  return encoded;
+}
+
 const Vocabulary& Bundle::output_words(const EncodedSample& sample) const {
   const auto& extended = sample.inputs.front().extended;
   return extended ? *extended : *codes.output;

@@ -49,6 +49,9 @@ struct Bundle {
   Featured sense_input(std::size_t input, const Value& value) const;
   // With its outputs. A label that the model does not know is an Error, an answer that is no choice an UnreadableInput.
   EncodedSample encode(const Sample& sample) const;
+  // The same for a training, which holds many: what is bulky (Sense::bulky) is left for the batches to make.
+  // The bundle outlives it, and stays where it is.
+  EncodedSample encode_for_training(const Sample& sample) const;
   // What can be written for a sample: the output's words, and those of its text that only copying knows.
   const Vocabulary& output_words(const EncodedSample& sample) const;
   std::int32_t label_number(const std::string& label) const;

@@ -13,22 +13,24 @@ RewardLoss::RewardLoss(const Bundle& bundle, Index draws, std::unique_ptr<TextRe
   require(draws_ >= 2, "[reward] a text is compared with others, so at least 2 are drawn, not {}", draws_);
 }
 
-Hypotheses RewardLoss::drawn(const SampleBatch& batch, Random& random) const {
+// No longer than `longest`.
+Hypotheses RewardLoss::drawn(const Source& source, Index longest, Random& random) const {
   const NoGradient off;
   SearchOptions options;
   options.best = draws_;
-  // What is longer has nothing to gain and costs time.
   options.longest_factor = 0;
-  options.longest_extra = 2 * batch.previous.longest() + 8;
+  options.longest_extra = longest;
   options.seed = RandomSequence(random.next()).bits();
-  const std::unique_ptr<Decoding> decoding = bundle_.writer->start(batch.inputs.front());
-  return sample_search(*decoding, batch.inputs.front().lengths, options);
+  const std::unique_ptr<Decoding> decoding = bundle_.writer->start(source);
+  return sample_search(*decoding, source.lengths, options);
 }
 
-RewardLoss::Result RewardLoss::operator()(std::span<const EncodedSample> samples, Random& random,
+RewardLoss::Result RewardLoss::operator()(const Source& source, std::span<const EncodedSample> samples, Random& random,
                                           std::optional<double> baseline) const {
-  const SampleBatch given = batch_of(samples, false);
-  const Hypotheses texts = drawn(given, random);
+  std::size_t longest = 0;
+  for (const EncodedSample& sample : samples) longest = std::max(longest, sample.output.size() + 1);
+  // What is longer has nothing to gain and costs time.
+  const Hypotheses texts = drawn(source, 2 * static_cast<Index>(longest) + 8, random);
   std::vector<EncodedSample> written;  // the draws of each sample, one after the other
   const auto rows = static_cast<Index>(samples.size()) * draws_;
   const auto draws = static_cast<double>(draws_);
@@ -49,7 +51,7 @@ RewardLoss::Result RewardLoss::operator()(std::span<const EncodedSample> samples
 
   const SampleBatch batch = texts_of(written);
   const TeacherForced forced = bundle_.writer->forward(
-      given.inputs.front(), batch.previous, {.random = &random, .baseline = baseline, .row_weights = advantages});
+      source, batch.previous, {.random = &random, .baseline = baseline, .row_weights = advantages});
   Tensor weights(batch.expected.shape());
   const Index n = weights.size(1);
   for (Index row = 0; row < rows; ++row) std::fill_n(weights.data() + row * n, n, advantages.data()[row]);

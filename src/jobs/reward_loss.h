@@ -23,11 +23,13 @@ class RewardLoss {
     Var loss;               // its value is L, summed over the samples
     Reward positions = {};  // of sampled positions (models/system.h)
   };
-  // Of samples with their references. Draws and dropout come from `random`; `baseline` is that of sampled positions.
-  Result operator()(std::span<const EncodedSample> samples, Random& random, std::optional<double> baseline) const;
+  // Of samples with their references, whose inputs `source` has. Draws and dropout come from `random`; `baseline` is
+  // that of sampled positions.
+  Result operator()(const Source& source, std::span<const EncodedSample> samples, Random& random,
+                    std::optional<double> baseline) const;
 
  private:
-  Hypotheses drawn(const SampleBatch& batch, Random& random) const;
+  Hypotheses drawn(const Source& source, Index longest, Random& random) const;
 
   const Bundle& bundle_;
   Index draws_;

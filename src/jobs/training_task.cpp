@@ -21,7 +21,7 @@ BatchOptions data_options(const Bundle& bundle) {
   BatchOptions options;
   options.columns = bundle.job->sample_columns();
   options.gives_label = bundle.job->chooses();
-  options.encode = [&bundle](const Sample& sample) { return bundle.encode(sample); };
+  options.encode = [&bundle](const Sample& sample) { return bundle.encode_for_training(sample); };
   options.words_of = [&bundle](const EncodedSample& sample) {
     return std::vector<std::vector<Index>>{bundle.codes.inputs.front()->word_of(sample.inputs.front().words),
                                            bundle.output_words(sample).word_of(sample.output)};
@@ -102,7 +102,7 @@ BatchOptions JobTask::training_data() {
   if (training_.reward.empty()) return options;
   // All references belong to one sample, with which the texts that are drawn for it are compared.
   options.encode = [this](const Sample& sample) {
-    EncodedSample encoded = bundle_.encode(sample);
+    EncodedSample encoded = bundle_.encode_for_training(sample);
     encoded.other_outputs.clear();
     encoded.references = sample.outputs;
     return encoded;
@@ -130,7 +130,7 @@ JobTask::JobTask(const Bundle& bundle, const Training& training, std::shared_ptr
   BatchOptions validation = validation_data(bundle, training);
   validation.on_sample = [this](const Sample& sample) { validation_samples_.push_back(sample); };
   SampleBatches batches(std::move(validation));
-  while (batches.position().epoch == 0) validation_.push_back(batches.next());
+  while (batches.position().epoch == 0) validation_.push_back(batches.next_samples());
   validation_report_ = batches.report();
 }
 
@@ -160,7 +160,7 @@ void JobTask::keep_positions(Index shard, const Reward& reward) const {
 Var JobTask::reward_loss(Index shard, Index begin, Index end, Random& random) const {
   const auto samples =
       std::span(batch_.encoded).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-  const RewardLoss::Result result = (*reward_)(samples, random, baseline_);
+  const RewardLoss::Result result = (*reward_)(rows_of(batch_.inputs.front(), begin, end), samples, random, baseline_);
   keep_positions(shard, result.positions);
   return result.loss;
 }
@@ -239,7 +239,7 @@ double JobTask::cross_entropy_of_validation() {
   for_each_batch(threads_, losses.size(), [&](std::size_t i) {
     if (i * ranks + rank >= validation_.size()) return;
     const NoGradient off;
-    const SampleBatch& batch = validation_[i * ranks + rank];
+    const SampleBatch batch = batch_of(validation_[i * ranks + rank], bundle_.job->chooses());
     const CrossEntropy summed{.average = false};
     const Var loss =
         bundle_.writer
@@ -250,8 +250,9 @@ double JobTask::cross_entropy_of_validation() {
   const std::vector<double> all = ranks_->gather_equal(std::span<const double>(losses));
   double loss = 0;
   Index words = 0;
-  for (std::size_t i = 0; i < validation_.size(); ++i)
-    loss += all[i % ranks * losses.size() + i / ranks], words += validation_[i].words;
+  for (std::size_t i = 0; i < validation_.size(); ++i) loss += all[i % ranks * losses.size() + i / ranks];
+  for (const std::vector<EncodedSample>& batch : validation_)
+    for (const EncodedSample& sample : batch) words += words_of(sample, bundle_.job->chooses());
   return loss / static_cast<double>(words);
 }
 
@@ -274,7 +275,7 @@ std::vector<std::string> JobTask::outputs_of_validation() {
 
 std::vector<std::string> JobTask::outputs_of(std::span<const Sample* const> chosen) {
   std::vector<EncodedSample> samples;
-  for (const Sample* sample : chosen) samples.push_back(bundle_.encode(without_outputs(*sample)));
+  for (const Sample* sample : chosen) samples.push_back(bundle_.encode_for_training(without_outputs(*sample)));
   std::vector<std::string> outputs;
   if (bundle_.chooser || training_.cut_texts)
     for (EncodedSample& sample : samples)

@@ -56,9 +56,9 @@ class JobTask final : public TrainingTask {
   SampleBatches batches_;
   SampleBatch batch_;
   std::optional<double> baseline_;
-  mutable std::mutex mutex_;                 // guards what follows
-  mutable std::map<Index, Reward> rewards_;  // of the batch, by shard
-  std::vector<SampleBatch> validation_;
+  mutable std::mutex mutex_;                            // guards what follows
+  mutable std::map<Index, Reward> rewards_;             // of the batch, by shard
+  std::vector<std::vector<EncodedSample>> validation_;  // by batches
   SampleReport validation_report_;
   std::vector<Sample> validation_samples_;  // all of them, for the metrics that look at outputs
   ThreadPool threads_;

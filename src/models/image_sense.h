@@ -23,6 +23,7 @@ class ImageSense : public Sense {
   Index width() const override { return plan_.trained ? 3 : plan_.width(); }
   Featured operator()(const Value& value) const override;
   bool worth_keeping() const override { return !plan_.trained; }
+  bool bulky() const override { return plan_.trained; }
   void learn(const Lesson& lesson) override;
   std::vector<NamedTensor> knowledge() const override;
   void recall(const GivenValues& given) override;

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -55,6 +57,27 @@ TEST_F(ParallelLoops, ALoopInsideALoopUsesOneThread) {
   parallel_for(2, 1, [&](Index, Index) { parallel_for(100, 1, [&](Index, Index) { ++ranges; }); });
   EXPECT_EQ(ranges, count);
   EXPECT_EQ(thread_count(), count);
+}
+
+TEST_F(ParallelLoops, WhatABodyThrowsIsThrownWhenAllHaveEnded) {
+  for (const int threads : {1, 3}) {
+    set_thread_count(threads);
+    std::atomic<int> visited{0};
+    try {
+      parallel_for_each(30, 1, [&](Index i) {
+        ++visited;
+        if (i == 7) throw std::runtime_error("item 7");
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), std::string("item 7"));
+    }
+    EXPECT_GE(visited, 1) << threads;
+    EXPECT_LT(visited, 30) << threads;
+  }
+  std::vector<int> count(30);
+  parallel_for_each(30, 1, [&](Index i) { ++count[static_cast<std::size_t>(i)]; });
+  EXPECT_EQ(count, std::vector<int>(30, 1));
 }
 
 // A child of fork() has none of the threads.

@@ -153,6 +153,15 @@ TEST(SampleBatches, EpochsAndSeedsDifferAndRunsAgree) {
   EXPECT_NE(take(other, count), take(again, count));
 }
 
+TEST(SampleBatches, SamplesComeAsTheirBatchesDo) {
+  const Corpus corpus(100);
+  SampleBatches batches(corpus.options()), samples(corpus.options());
+  while (batches.position().epoch < 2) {
+    EXPECT_EQ(contents(batches.next()), contents(batch_of(samples.next_samples(), false)));
+    EXPECT_EQ(batches.position(), samples.position());
+  }
+}
+
 TEST(SampleBatches, ThreadsChangeNothing) {
   const Corpus corpus(500);
   const int before = thread_count();
@@ -502,6 +511,29 @@ TEST(SampleBatches, ABatchOfGivenSamplesIsPaddedInTheirOrder) {
   std::vector<EncodedSample> uneven = samples;
   uneven[1].inputs[1].features = Tensor(Shape{1, 3}, Real{0});
   EXPECT_NE(message_of([&] { batch_of(uneven, true); }).find("input 1 of sample 2"), std::string::npos);
+}
+
+TEST(SampleBatches, FeaturesMayBeMadeByEachBatch) {
+  int made = 0;
+  const auto late = [&made](Index length) {
+    return std::make_shared<const LateFeatures>(LateFeatures{length, 2, [&made, length] {
+                                                               ++made;
+                                                               return Tensor(Shape{length, 2}, Real{3});
+                                                             }});
+  };
+  std::vector<EncodedSample> samples = {{.inputs = {{.late = late(1)}}, .output = {5}, .number = 1},
+                                        {.inputs = {{.late = late(2)}}, .output = {6}, .number = 2}};
+  EXPECT_EQ(samples[1].inputs[0].length_in_batch(), 2);
+  for (const int times : {2, 4}) {
+    const auto features = batch_of(samples, false).inputs[0].features.values();
+    EXPECT_EQ(std::vector<Real>(features.begin(), features.end()), (std::vector<Real>{3, 3, 0, 0, 3, 3, 3, 3}));
+    EXPECT_EQ(made, times);
+  }
+  samples[0].inputs[0].late = std::make_shared<const LateFeatures>(LateFeatures{1, 2, [] {
+                                                                                  fail("the file is gone");
+                                                                                  return Tensor();
+                                                                                }});
+  EXPECT_EQ(message_of([&] { batch_of(samples, false); }), "the file is gone");
 }
 
 TEST(SampleBatches, EveryReferenceIsASample) {

@@ -181,6 +181,24 @@ TEST_F(GivenEncoder, IsTrainedAndStaysWithTheModel) {
   EXPECT_EQ(between("moved", "still"), 0);
 }
 
+// Pixels of thousands of pictures would fill the memory.
+TEST_F(GivenEncoder, LeavesItsPixelsToTheBatches) {
+  tune("tuned", "0");
+  Samples read({.files = {file("scenes/test.tsv")}}, job_named("captioning").sample_columns());
+  Sample sample;
+  ASSERT_TRUE(read.next(sample));
+  const Bundle frozen = model("frozen"), tuned = model("tuned");
+  EXPECT_TRUE(frozen.encode_for_training(sample).inputs[0].features);
+  const std::vector<EncodedSample> whole{tuned.encode(sample)}, left{tuned.encode_for_training(sample)};
+  EXPECT_FALSE(left[0].inputs[0].features);
+  EXPECT_EQ(left[0].inputs[0].length(), 8 * 8);
+  EXPECT_EQ(left[0].output, whole[0].output);
+  const SampleBatch a = batch_of(whole, false), b = batch_of(left, false);
+  ASSERT_EQ(a.inputs[0].features.shape(), (Shape{1, 8 * 8, 2 * 2 * 3}));  // the stem halves the picture
+  ASSERT_EQ(b.inputs[0].features.shape(), a.inputs[0].features.shape());
+  EXPECT_TRUE(std::ranges::equal(a.inputs[0].features.values(), b.inputs[0].features.values()));
+}
+
 TEST_F(GivenEncoder, SaysWhatItDoesNotKnow) {
   const auto message = [&](const std::string& option, const std::string& value) {
     return test::message_of([&] {

@@ -18,7 +18,8 @@ namespace {
 
 using test::message_of;
 
-const char *const kSources = "a b c\nb c\nc a a b\na\nb b\n", *const kTargets = "x y z\ny z\nz x x\nx\ny y x\n";
+const char *const kRewardSources = "a b c\nb c\nc a a b\na\nb b\n", *const kRewardTargets =
+                                                                        "x y z\ny z\nz x x\nx\ny y x\n";
 
 // A reward that a test makes up; it keeps what it was asked about.
 class TestReward final : public TextReward {
@@ -36,17 +37,25 @@ class TestReward final : public TextReward {
 };
 
 Bundle tiny(const std::string& system, std::map<std::string, std::string> settings = {}) {
-  return test::make_tiny(
-      {.system = system, .settings = std::move(settings), .texts = {kSources, kTargets}, .deviation = 0, .seed = 1});
+  return test::make_tiny({.system = system,
+                          .settings = std::move(settings),
+                          .texts = {kRewardSources, kRewardTargets},
+                          .deviation = 0,
+                          .seed = 1});
 }
 
-std::vector<EncodedSample> samples_of(const Bundle& bundle) {
+std::vector<EncodedSample> encoded_samples(const Bundle& bundle) {
   std::vector<EncodedSample> samples;
   for (const auto& [source, target] : {std::pair{"a b c", "x y z"}, {"b c", "y z"}, {"c a a b", "z x x"}}) {
     samples.push_back(bundle.encode({.inputs = {{.text = source}}, .outputs = {target}}));
     samples.back().references = {target};
   }
   return samples;
+}
+
+RewardLoss::Result value_of(const RewardLoss& loss, const std::vector<EncodedSample>& samples) {
+  Random random(3);
+  return loss(batch_of(samples, false).inputs.front(), samples, random, {});
 }
 
 double largest(const Gradients& gradients, const Parameters& parameters) {
@@ -59,12 +68,11 @@ double largest(const Gradients& gradients, const Parameters& parameters) {
 
 TEST(RewardLoss, IsMinusTheMeanReward) {
   const Bundle bundle = tiny("rnnsearch");
-  const std::vector<EncodedSample> samples = samples_of(bundle);
+  const std::vector<EncodedSample> samples = encoded_samples(bundle);
   std::vector<std::string> asked;
   const auto length = [](const std::string& text) { return static_cast<double>(text.size()); };
   const RewardLoss loss(bundle, 4, std::make_unique<TestReward>(length, asked));
-  Random random(3);
-  const double value = static_cast<double>(loss(samples, random, {}).loss.value().item());
+  const double value = static_cast<double>(value_of(loss, samples).loss.value().item());
   ASSERT_EQ(asked.size(), 12U);
   double total = 0;
   for (const std::string& text : asked) total += static_cast<double>(text.size());
@@ -75,12 +83,11 @@ TEST(RewardLoss, IsMinusTheMeanReward) {
 TEST(RewardLoss, EqualRewardsHaveNoGradient) {
   for (const char* system : {"rnnsearch", "transformer"}) {
     const Bundle bundle = tiny(system);
-    const std::vector<EncodedSample> samples = samples_of(bundle);
+    const std::vector<EncodedSample> samples = encoded_samples(bundle);
     std::vector<std::string> asked;
     const auto gradient = [&](const TestReward::Score& score) {
       const RewardLoss loss(bundle, 3, std::make_unique<TestReward>(score, asked));
-      Random random(3);
-      return largest(backward(loss(samples, random, {}).loss), *bundle.parameters);
+      return largest(backward(value_of(loss, samples).loss), *bundle.parameters);
     };
     EXPECT_EQ(gradient([](const std::string&) { return 2.5; }), 0) << system;
     EXPECT_GT(gradient([](const std::string& text) { return static_cast<double>(text.size()); }), 1e-4) << system;
@@ -90,11 +97,10 @@ TEST(RewardLoss, EqualRewardsHaveNoGradient) {
 // A word that is never drawn would gain what others lose, and be written in the end.
 TEST(RewardLoss, DrawsEveryWordTheUnknownOneToo) {
   const Bundle bundle = tiny("rnnsearch");
-  const std::vector<EncodedSample> samples = samples_of(bundle);
+  const std::vector<EncodedSample> samples = encoded_samples(bundle);
   std::vector<std::string> asked;
   const RewardLoss loss(bundle, 50, std::make_unique<TestReward>([](const std::string&) { return 1; }, asked));
-  Random random(3);
-  loss(samples, random, {});
+  value_of(loss, samples);
   ASSERT_EQ(asked.size(), 150U);
   const std::string unknown = bundle.codes.output->decode(std::vector<std::int32_t>{0});
   ASSERT_FALSE(unknown.empty());
@@ -112,7 +118,8 @@ TEST(RewardLoss, ComparesAtLeastTwo) {
 class RewardTraining : public testing::Test {
  protected:
   RewardTraining() : training_(job_named("translation")) {
-    for (const auto& [name, text] : {std::pair{"s", kSources}, {"t", kTargets}}) write_file(file(name), text);
+    for (const auto& [name, text] : {std::pair{"s", kRewardSources}, {"t", kRewardTargets}})
+      write_file(file(name), text);
     training_.sides[0].files = file("s");
     training_.sides[1].files = file("t");
     training_.reward = "bleu";
