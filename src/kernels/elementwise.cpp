@@ -55,6 +55,7 @@ HWY_INLINE void with_unary(Unary f, const Body& body) {
     case Unary::tanh: return body([](V x) HWY_ATTR { return tanh(x); });
     case Unary::sigmoid: return body([](V x) HWY_ATTR { return sigmoid(x); });
     case Unary::relu: return body([](V x) HWY_ATTR { return at_least(x, 0); });
+    case Unary::relu6: return body([](V x) HWY_ATTR { return at_most(at_least(x, 0), 6); });
     case Unary::gelu: return body([](V x) HWY_ATTR { return gelu(x); });
     case Unary::exp: return body([](V x) HWY_ATTR { return exp(x); });
     case Unary::log: return body([](V x) HWY_ATTR { return log(x); });
@@ -71,6 +72,9 @@ HWY_INLINE void with_slope(Unary f, const Body& body) {
     case Unary::tanh: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, set(1))); });
     case Unary::sigmoid: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, hn::Mul(y, hn::Sub(set(1), y))); });
     case Unary::relu: return body([](V dy, V y) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(y, set(0)), dy); });
+    case Unary::relu6:
+      return body([](V dy, V y)
+                      HWY_ATTR { return hn::IfThenElseZero(hn::And(hn::Gt(y, set(0)), hn::Lt(y, set(6))), dy); });
     case Unary::gelu: return body([](V dy, V x) HWY_ATTR { return hn::Mul(dy, gelu_slope(x)); });
     case Unary::exp: return body([](V dy, V y) HWY_ATTR { return hn::Mul(dy, y); });
     case Unary::log: return body([](V dy, V x) HWY_ATTR { return hn::Div(dy, x); });

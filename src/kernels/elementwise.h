@@ -5,10 +5,11 @@
 namespace heed::kernels {
 
 // Functions of one number. `saved` of the backward is what the derivative is cheapest from: the output y for tanh,
-// sigmoid, relu, exp and sqrt, the input x for the others (see saves_output).
-enum class Unary { identity, negate, tanh, sigmoid, relu, gelu, exp, log, sqrt, square };
+// sigmoid, relu, relu6, exp and sqrt, the input x for the others (see saves_output).
+enum class Unary { identity, negate, tanh, sigmoid, relu, relu6, gelu, exp, log, sqrt, square };
 constexpr bool saves_output(Unary f) {
-  return f == Unary::tanh || f == Unary::sigmoid || f == Unary::relu || f == Unary::exp || f == Unary::sqrt;
+  return f == Unary::tanh || f == Unary::sigmoid || f == Unary::relu || f == Unary::relu6 || f == Unary::exp ||
+         f == Unary::sqrt;
 }
 
 // y[i] = f(x[i]); y may be x. NaN stays NaN. gelu is the tanh form (Hendrycks & Gimpel 2016). Errors in float: exp,

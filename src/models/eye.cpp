@@ -58,9 +58,12 @@ Var to_grid(const Var& x, Index grid) {
 }
 
 Var bent(const Var& x, EyeLayer::Bend bend) {
-  if (bend == EyeLayer::Bend::none) return x;
-  if (bend == EyeLayer::Bend::relu) return relu(x);
-  return relu(x) - relu(x - Tensor::scalar(6));
+  switch (bend) {
+    case EyeLayer::Bend::none: return x;
+    case EyeLayer::Bend::relu: return relu(x);
+    case EyeLayer::Bend::relu6: return relu6(x);
+  }
+  return x;
 }
 
 // How many zeros stand behind the last row beyond those in front of the first.

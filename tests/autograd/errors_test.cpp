@@ -376,6 +376,7 @@ TEST(Errors, EveryRegisteredOpHasAWrongCall) {
                                  "tanh",
                                  "sigmoid",
                                  "relu",
+                                 "relu6",
                                  "gelu",
                                  "exp",
                                  "log",

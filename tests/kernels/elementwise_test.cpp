@@ -24,9 +24,10 @@ struct UnaryBound {
   double forward;   // ulps
   double backward;  // ulps, where the derivative does not cancel
 };
-constexpr UnaryBound kUnary[] = {
-    {Unary::identity, 0, 0}, {Unary::negate, 0, 0}, {Unary::tanh, 4, 0}, {Unary::sigmoid, 3, 0}, {Unary::relu, 0, 0},
-    {Unary::gelu, 0, 0},     {Unary::exp, 1.5, 1},  {Unary::log, 1, 1},  {Unary::sqrt, 0, 1},    {Unary::square, 0, 1}};
+constexpr UnaryBound kUnary[] = {{Unary::identity, 0, 0}, {Unary::negate, 0, 0}, {Unary::tanh, 4, 0},
+                                 {Unary::sigmoid, 3, 0},  {Unary::relu, 0, 0},   {Unary::relu6, 0, 0},
+                                 {Unary::gelu, 0, 0},     {Unary::exp, 1.5, 1},  {Unary::log, 1, 1},
+                                 {Unary::sqrt, 0, 1},     {Unary::square, 0, 1}};
 
 std::vector<Real> inputs_of(Unary f, Index n, std::uint64_t seed) {
   const bool positive = f == Unary::log || f == Unary::sqrt;
@@ -323,6 +324,10 @@ TEST(Elementwise, EdgeValues) {
       {Unary::relu, kSmallest, kSmallest},
       {Unary::relu, kInfinity, kInfinity},
       {Unary::relu, -kInfinity, 0},
+      {Unary::relu6, Real(-0.0), 0},
+      {Unary::relu6, -kInfinity, 0},
+      {Unary::relu6, kSmallest, kSmallest},
+      {Unary::relu6, kInfinity, 6},
       {Unary::gelu, 0, 0},
       {Unary::gelu, kInfinity, kInfinity},
       {Unary::gelu, -kInfinity, 0},

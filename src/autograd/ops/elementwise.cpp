@@ -59,6 +59,7 @@ Var negate(const Var& x) { return unary("negate", Unary::negate, x); }
 Var tanh(const Var& x) { return unary("tanh", Unary::tanh, x); }
 Var sigmoid(const Var& x) { return unary("sigmoid", Unary::sigmoid, x); }
 Var relu(const Var& x) { return unary("relu", Unary::relu, x); }
+Var relu6(const Var& x) { return unary("relu6", Unary::relu6, x); }
 Var gelu(const Var& x) { return unary("gelu", Unary::gelu, x); }
 Var exp(const Var& x) { return unary("exp", Unary::exp, x); }
 Var log(const Var& x) { return unary("log", Unary::log, x); }

@@ -22,6 +22,8 @@ Var negate(const Var& x);
 Var tanh(const Var& x);
 Var sigmoid(const Var& x);
 Var relu(const Var& x);
+// min(max(x, 0), 6), Krizhevsky 2010.
+Var relu6(const Var& x);
 // x/2 (1 + tanh(√(2/π)(x + 0.044715 x³))), Hendrycks & Gimpel 2016.
 Var gelu(const Var& x);
 Var exp(const Var& x);

@@ -30,6 +30,7 @@ double value(Unary f, double x) {
     case Unary::tanh: return std::tanh(x);
     case Unary::sigmoid: return sigmoid(x);
     case Unary::relu: return x < 0 ? 0 : x;
+    case Unary::relu6: return x < 0 ? 0 : x > 6 ? 6 : x;
     case Unary::gelu: return gelu(x);
     case Unary::exp: return std::exp(x);
     case Unary::log: return std::log(x);
@@ -47,6 +48,7 @@ double slope(Unary f, double saved) {
     case Unary::tanh: return 1 - saved * saved;
     case Unary::sigmoid: return saved * (1 - saved);
     case Unary::relu: return saved > 0;
+    case Unary::relu6: return saved > 0 && saved < 6;
     case Unary::gelu: return gelu_slope(saved);
     case Unary::exp: return saved;
     case Unary::log: return 1 / saved;

@@ -24,7 +24,7 @@ OpCase binary_case(const char* op, F f, double low = 0, double high = 0) {
           [f](std::span<const Var> x, const Attributes&) { return f(x[0], x[1]); }};
 }
 
-const RegisterOps ops{
+const RegisterOps elementwise_ops{
     binary_case("add", [](const Var& a, const Var& b) { return add(a, b); }),
     binary_case("subtract", [](const Var& a, const Var& b) { return subtract(a, b); }),
     binary_case("multiply", [](const Var& a, const Var& b) { return multiply(a, b); }),
@@ -34,6 +34,8 @@ const RegisterOps ops{
     unary_case("tanh", [](const Var& x) { return tanh(x); }),
     unary_case("sigmoid", [](const Var& x) { return sigmoid(x); }),
     unary_case("relu", [](const Var& x) { return relu(x); }),
+    unary_case(
+        "relu6", [](const Var& x) { return relu6(x); }, -3, 9),
     unary_case("gelu", [](const Var& x) { return gelu(x); }),
     unary_case("exp", [](const Var& x) { return exp(x); }),
     unary_case(
