@@ -26,7 +26,7 @@ Case make_case(Index batch, Index heads, Index n, Index m, Index width) {
 }
 
 // `terms` is the sum of the magnitudes that a long sum is made of: where they cancel, it is their rounding that counts.
-void expect_near(const Tensor& got, const Tensor& want, double tolerance, double terms = 0) {
+void expect_near_sums(const Tensor& got, const Tensor& want, double tolerance, double terms = 0) {
   ASSERT_EQ(got.shape(), want.shape());
   const Tensor a = got.contiguous(), b = want.contiguous();
   for (Index i = 0; i < a.size(); ++i)
@@ -46,11 +46,12 @@ TEST(AdditiveScores, EqualTheirDefinitionInValueAndGradient) {
     const Case c = make_case(batch, heads, n, m, width);
     const Var fused = additive_scores(c.queries, c.keys, c.v);
     const Var composed = additive_scores_composed(c.queries, c.keys, c.v);
-    expect_near(fused.value(), composed.value(), 1e-5);
+    expect_near_sums(fused.value(), composed.value(), 1e-5);
     Gradients got, want;
     backward(fused, c.seed, got);
     backward(composed, c.seed, want);
-    for (const Var& leaf : {c.queries, c.keys, c.v}) expect_near(got.of(leaf), want.of(leaf), 1e-5, magnitude(c.seed));
+    for (const Var& leaf : {c.queries, c.keys, c.v})
+      expect_near_sums(got.of(leaf), want.of(leaf), 1e-5, magnitude(c.seed));
   };
   check(2, 1, 1, 1, 1);
   check(2, 3, 0, 4, 5);
@@ -76,12 +77,12 @@ TEST(AdditiveScores, WithFeaturesTooAndOverManySteps) {
     const Var fused = thrice([&](const Var& q, const Var& k) { return additive_scores(q, k, c.v, {}, features); });
     const Var composed =
         thrice([&](const Var& q, const Var& k) { return additive_scores_composed(q, k, c.v, features); });
-    expect_near(fused.value(), composed.value(), 1e-5);
+    expect_near_sums(fused.value(), composed.value(), 1e-5);
     Gradients got, want;
     backward(fused, c.seed, got);
     backward(composed, c.seed, want);
     for (const Var& leaf : {c.queries, c.keys, c.v, features.values, features.map})
-      expect_near(got.of(leaf), want.of(leaf), 2e-5, 3 * magnitude(c.seed));
+      expect_near_sums(got.of(leaf), want.of(leaf), 2e-5, 3 * magnitude(c.seed));
   };
   check(2, 1, 1, 1, 1, 1);
   check(2, 3, 4, 0, 5, 2);
@@ -104,11 +105,11 @@ TEST(AdditiveScores, LengthsCutTheKeys) {
     for (Index i = 0; i < seed.size(); ++i) seed.data()[i] *= kept.data()[i], want_value.data()[i] *= kept.data()[i];
 
     const Var fused = additive_scores(c.queries, c.keys, c.v, lengths);
-    expect_near(fused.value(), want_value, 1e-5);
+    expect_near_sums(fused.value(), want_value, 1e-5);
     Gradients got, want;
     backward(fused, c.seed, got);
     backward(additive_scores_composed(c.queries, c.keys, c.v), seed, want);
-    for (const Var& leaf : {c.queries, c.keys, c.v}) expect_near(got.of(leaf), want.of(leaf), 1e-5);
+    for (const Var& leaf : {c.queries, c.keys, c.v}) expect_near_sums(got.of(leaf), want.of(leaf), 1e-5);
   }
 }
 

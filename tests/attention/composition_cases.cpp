@@ -57,6 +57,8 @@ AttentionOptions small(AttentionOptions options) {
   return options;
 }
 
+AttentionOptions small_mechanism(const char* name) { return small(mechanism_named(name).options); }
+
 std::vector<Composition> every_composition() {
   std::vector<Composition> list;
   for (const Mechanism& mechanism : mechanisms()) list.push_back({mechanism.name, small(mechanism.options)});

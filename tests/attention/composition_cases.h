@@ -28,6 +28,7 @@ std::vector<Refusal> every_refusal();
 
 // The same parts at widths of 4 and reaches that matter in a memory of 5.
 AttentionOptions small(AttentionOptions options);
+AttentionOptions small_mechanism(const char* name);
 
 Tensor random_tensor(const Shape& shape, std::uint64_t seed, double deviation = 1);
 Ids ids(std::initializer_list<std::int32_t> values);

@@ -12,15 +12,15 @@
 namespace heed::test {
 namespace {
 
-constexpr Index kWidth = 6;
+constexpr Index kModelWidth = 6;
 
-struct Layer {
-  explicit Layer(Index heads, const char* score = "scaled-dot", const char* window = "global")
+struct AttendingLayer {
+  explicit AttendingLayer(Index heads, const char* score = "scaled-dot", const char* window = "global")
       : layer(Scope(parameters), options(heads, score, window)) {
     randomise(parameters, 3);
   }
   static MultiHeadOptions options(Index heads, const char* score, const char* window) {
-    MultiHeadOptions o{.width = kWidth, .attention = small(composed_of(score, window))};
+    MultiHeadOptions o{.width = kModelWidth, .attention = small(composed_of(score, window))};
     o.attention.heads = heads;
     return o;
   }
@@ -32,10 +32,10 @@ struct Layer {
 // x W + b in double, position by position.
 std::vector<double> mapped(const Parameters& parameters, const std::string& name, const std::vector<double>& x) {
   const Tensor &w = parameters.at(name + ".weight").value(), &b = parameters.at(name + ".bias").value();
-  std::vector<double> y(static_cast<std::size_t>(kWidth));
-  for (Index j = 0; j < kWidth; ++j) {
+  std::vector<double> y(static_cast<std::size_t>(kModelWidth));
+  for (Index j = 0; j < kModelWidth; ++j) {
     y[static_cast<std::size_t>(j)] = static_cast<double>(b.at({j}));
-    for (Index i = 0; i < kWidth; ++i)
+    for (Index i = 0; i < kModelWidth; ++i)
       y[static_cast<std::size_t>(j)] += x[static_cast<std::size_t>(i)] * static_cast<double>(w.at({i, j}));
   }
   return y;
@@ -45,7 +45,7 @@ std::vector<std::vector<double>> rows_of(const Tensor& x, Index sentence, Index 
   std::vector<std::vector<double>> rows;
   for (Index i = 0; i < count; ++i) {
     auto& row = rows.emplace_back();
-    for (Index d = 0; d < kWidth; ++d) row.push_back(static_cast<double>(x.at({sentence, i, d})));
+    for (Index d = 0; d < kModelWidth; ++d) row.push_back(static_cast<double>(x.at({sentence, i, d})));
   }
   return rows;
 }
@@ -53,12 +53,12 @@ std::vector<std::vector<double>> rows_of(const Tensor& x, Index sentence, Index 
 TEST(MultiHead, IsTheNaiveComputation) {
   for (const Index heads : {1, 2, 3}) {
     SCOPED_TRACE(heads);
-    const Layer one(heads);
-    const Var x(random_tensor(Shape{2, 3, kWidth}, 1)), y(random_tensor(Shape{2, 4, kWidth}, 2));
+    const AttendingLayer one(heads);
+    const Var x(random_tensor(Shape{2, 3, kModelWidth}, 1)), y(random_tensor(Shape{2, 4, kModelWidth}, 2));
     const Ids lengths = ids({4, 2});
     const MultiHead::Result result = one.layer(x, one.layer.memory(y, lengths));
     ASSERT_EQ(result.read.shape(), (Shape{2, 3, 6}));
-    const Index width = kWidth / heads;
+    const Index width = kModelWidth / heads;
     for (Index b = 0; b < 2; ++b) {
       const Index m = lengths.data()[b];
       std::vector<std::vector<double>> keys, values;
@@ -69,7 +69,7 @@ TEST(MultiHead, IsTheNaiveComputation) {
       const auto asked = rows_of(x.value(), b, 3);
       for (Index i = 0; i < 3; ++i) {
         const std::vector<double> q = mapped(one.parameters, "query", asked[static_cast<std::size_t>(i)]);
-        std::vector<double> joined(static_cast<std::size_t>(kWidth), 0.);
+        std::vector<double> joined(static_cast<std::size_t>(kModelWidth), 0.);
         for (Index h = 0; h < heads; ++h) {
           std::vector<double> weights;
           double total = 0;
@@ -88,7 +88,7 @@ TEST(MultiHead, IsTheNaiveComputation) {
           }
         }
         const std::vector<double> read = mapped(one.parameters, "output", joined);
-        for (Index d = 0; d < kWidth; ++d)
+        for (Index d = 0; d < kModelWidth; ++d)
           EXPECT_NEAR(static_cast<double>(result.read.value().at({b, i, d})), read[static_cast<std::size_t>(d)], 1e-5);
       }
     }
@@ -96,15 +96,15 @@ TEST(MultiHead, IsTheNaiveComputation) {
 }
 
 TEST(MultiHead, OneHeadOfFullWidthIsPlainAttention) {
-  Layer one(1);
+  AttendingLayer one(1);
   for (const char* map : {"query", "key", "value", "output"}) {
     fill(one.parameters, std::string(map) + ".bias", 0);
     fill(one.parameters, std::string(map) + ".weight", 0);
     Tensor weight = one.parameters.at(std::string(map) + ".weight").value();
-    for (Index i = 0; i < kWidth; ++i) weight.data()[i * kWidth + i] = 1;
+    for (Index i = 0; i < kModelWidth; ++i) weight.data()[i * kModelWidth + i] = 1;
   }
   const Instance plain(composed_of("scaled-dot"));
-  const Var x(random_tensor(Shape{2, 4, kWidth}, 1));
+  const Var x(random_tensor(Shape{2, 4, kModelWidth}, 1));
   Query query;
   query.vectors = x;
   const Attended expected = plain.attention(query, plain.attention.memory(x, x, ids({4, 3})));
@@ -114,8 +114,8 @@ TEST(MultiHead, OneHeadOfFullWidthIsPlainAttention) {
 }
 
 TEST(MultiHead, WithoutPositionsFollowsAPermutation) {
-  const Layer one(2);
-  const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+  const AttendingLayer one(2);
+  const Var x(random_tensor(Shape{2, 5, kModelWidth}, 1));
   const Ids order = ids({3, 0, 4, 2, 1});
   EXPECT_LE(distance(gather(one.self(x).read, 1, order).value(), one.self(gather(x, 1, order)).read.value()), 1e-5);
 }
@@ -123,11 +123,11 @@ TEST(MultiHead, WithoutPositionsFollowsAPermutation) {
 TEST(MultiHead, CausalStepsAreBitIdenticalWhateverComesLater) {
   for (const char* score : {"scaled-dot", "relative", "alibi", "rotary", "additive"}) {
     SCOPED_TRACE(score);
-    const Layer one(score == std::string("rotary") ? 3 : 2, score, "causal");
-    const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+    const AttendingLayer one(score == std::string("rotary") ? 3 : 2, score, "causal");
+    const Var x(random_tensor(Shape{2, 5, kModelWidth}, 1));
     const Tensor before = one.self(x).read.value();
     Tensor changed = x.value().copy();
-    for (Index d = 0; d < kWidth; ++d) changed.data()[3 * kWidth + d] += 1;
+    for (Index d = 0; d < kModelWidth; ++d) changed.data()[3 * kModelWidth + d] += 1;
     const Tensor after = one.self(Var(changed)).read.value();
     EXPECT_TRUE(same_bits(before.slice(1, 0, 3), after.slice(1, 0, 3)));
     EXPECT_FALSE(same_bits(before.slice(0, 0, 1).slice(1, 3, 5), after.slice(0, 0, 1).slice(1, 3, 5)));
@@ -139,8 +139,8 @@ TEST(MultiHead, StepByStepEqualsTheFullPass) {
   for (const char* window : {"causal", "restricted", "sliding"}) {
     for (const char* score : {"dot", "scaled-dot", "general", "relative", "alibi", "rotary", "additive", "concat"}) {
       SCOPED_TRACE(std::string(score) + " " + window);
-      const Layer one(score == std::string("rotary") ? 3 : 2, score, window);
-      const Var x(random_tensor(Shape{2, 5, kWidth}, 1));
+      const AttendingLayer one(score == std::string("rotary") ? 3 : 2, score, window);
+      const Var x(random_tensor(Shape{2, 5, kModelWidth}, 1));
       const MultiHead::Result full = one.self(x);
       for (Index t = 0; t < 5; ++t) {
         // What looks ahead in the full pass needs its neighbours in the memory.
@@ -158,8 +158,8 @@ TEST(MultiHead, AGrowingMemoryEqualsTheFullPass) {
   for (const char* score : {"dot", "scaled-dot", "general", "relative", "alibi", "rotary", "additive", "concat"}) {
     for (const bool recorded : {false, true}) {
       SCOPED_TRACE(std::string(score) + (recorded ? " recorded" : ""));
-      const Layer one(score == std::string("rotary") ? 3 : 2, score, "causal");
-      const Var x = Var::leaf(random_tensor(Shape{2, 9, kWidth}, 1));
+      const AttendingLayer one(score == std::string("rotary") ? 3 : 2, score, "causal");
+      const Var x = Var::leaf(random_tensor(Shape{2, 9, kModelWidth}, 1));
       const MultiHead::Result full = one.self(x);
       const std::unique_ptr<NoGradient> off = recorded ? nullptr : std::make_unique<NoGradient>();
       Memory memory;
@@ -186,9 +186,9 @@ TEST(MultiHead, AGrowingMemoryEqualsTheFullPass) {
 
 // Two continuations of one memory do not see each other, nor does the memory change under them.
 TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
-  const Layer one(2);
+  const AttendingLayer one(2);
   const NoGradient off;
-  const auto y = [](std::uint64_t seed) { return Var(random_tensor(Shape{2, 1, kWidth}, seed)); };
+  const auto y = [](std::uint64_t seed) { return Var(random_tensor(Shape{2, 1, kModelWidth}, seed)); };
   const Memory start = one.layer.extended(one.layer.extended({}, y(1)), y(2));
   const Memory left = one.layer.extended(start, y(3)), right = one.layer.extended(start, y(4));
   EXPECT_EQ(left.keys.value().data(), start.keys.value().data());  // grown in place
@@ -211,7 +211,7 @@ TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
   EXPECT_EQ(chosen.keys.value().data(), left.keys.value().data());  // nothing moved
   const Memory later = one.layer.extended(chosen, y(5)), own = later.gathered();
   EXPECT_TRUE(same_bits(own.keys.value().slice(0, 0, 1).slice(2, 0, 3), left.keys.value().slice(0, 1, 2)));
-  const Var asked(random_tensor(Shape{2, 1, kWidth}, 6));
+  const Var asked(random_tensor(Shape{2, 1, kModelWidth}, 6));
   const MultiHead::Result read = one.layer(asked, later, 3), expected = one.layer(asked, own, 3);
   EXPECT_TRUE(same_bits(read.read.value(), expected.read.value()));
   EXPECT_TRUE(same_bits(read.weights.value(), expected.weights.value()));
@@ -220,7 +220,7 @@ TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
   // More rows than it ever had, and then fewer.
   Memory wide = later;
   wide.select(ids({0, 1, 1, 0, 1}));
-  wide = one.layer.extended(wide, Var(random_tensor(Shape{5, 1, kWidth}, 7)));
+  wide = one.layer.extended(wide, Var(random_tensor(Shape{5, 1, kModelWidth}, 7)));
   wide.select(ids({4, 2}));
   const Memory alone = wide.gathered();
   EXPECT_EQ(wide.batch(), 2);
@@ -229,7 +229,7 @@ TEST(MultiHead, AMemoryIsAValueThoughItGrowsInPlace) {
 }
 
 TEST(MultiHead, AMemoryThatCannotGrowSaysWhy) {
-  const Layer one(2);
+  const AttendingLayer one(2);
   const auto words = [](const auto& f) -> std::string {
     try {
       f();
@@ -238,7 +238,7 @@ TEST(MultiHead, AMemoryThatCannotGrowSaysWhy) {
     }
     return "no error";
   };
-  const Var x(random_tensor(Shape{2, 3, kWidth}, 1)), y(random_tensor(Shape{1, 1, kWidth}, 1));
+  const Var x(random_tensor(Shape{2, 3, kModelWidth}, 1)), y(random_tensor(Shape{1, 1, kModelWidth}, 1));
   EXPECT_EQ(words([&] {
               one.layer.extended(one.layer.memory(x, ids({3, 2})), slice(x, 1, 0, 1));
             }),
@@ -250,12 +250,12 @@ TEST(MultiHead, AMemoryThatCannotGrowSaysWhy) {
 
 // What a query carries reaches the attention inside: the key of a sampled choice, and the past.
 TEST(MultiHead, PassesTrainingKeyAndPastOn) {
-  MultiHeadOptions options = Layer::options(2, "scaled-dot", "global");
+  MultiHeadOptions options = AttendingLayer::options(2, "scaled-dot", "global");
   options.attention.normaliser = "hard";
   options.attention.soft_mixing = 0;
   Parameters parameters;
   const MultiHead hard(Scope(parameters), options);
-  const Var x(random_tensor(Shape{1, 4, kWidth}, 1));
+  const Var x(random_tensor(Shape{1, 4, kModelWidth}, 1));
   Query query;
   query.vectors = x;
   query.training = true;
@@ -271,7 +271,7 @@ TEST(MultiHead, PassesTrainingKeyAndPastOn) {
   }
   EXPECT_GT(choices.size(), 1U);
 
-  const Layer coverage(2, "coverage");
+  const AttendingLayer coverage(2, "coverage");
   EXPECT_TRUE(coverage.layer.carries().coverage);
   Query step;
   step.vectors = slice(x, 1, 0, 1);
@@ -282,8 +282,8 @@ TEST(MultiHead, PassesTrainingKeyAndPastOn) {
 }
 
 TEST(MultiHead, GoesOnFromAPositionWithSeveralQueries) {
-  const Layer one(2, "relative", "causal");
-  const Var x(random_tensor(Shape{1, 6, kWidth}, 1));
+  const AttendingLayer one(2, "relative", "causal");
+  const Var x(random_tensor(Shape{1, 6, kModelWidth}, 1));
   const MultiHead::Result full = one.self(x);
   const MultiHead::Result later = one.layer(slice(x, 1, 3, 6), one.layer.memory(x), 3);
   EXPECT_LE(distance(later.read.value(), slice(full.read, 1, 3, 6).value()), 1e-5);

@@ -15,8 +15,6 @@
 namespace heed::test {
 namespace {
 
-AttentionOptions small_mechanism(const char* name) { return small(mechanism_named(name).options); }
-
 void expect_uniform(const Tensor& weights, Index length) {
   for (Index row = 0; row < weights.size() / weights.size(-1); ++row)
     for (Index j = 0; j < weights.size(-1); ++j)

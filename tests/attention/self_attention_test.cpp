@@ -14,8 +14,6 @@
 namespace heed::test {
 namespace {
 
-AttentionOptions small_mechanism(const char* name) { return small(mechanism_named(name).options); }
-
 Inputs square_inputs(Index n, Index heads = 1) {
   return random_inputs({.heads = heads, .n = n, .m = n, .lengths = {static_cast<std::int32_t>(n)}}, 1);
 }

@@ -78,7 +78,7 @@ Index source_offset(const Tensor& x, const Sizes& position) {
   return offset;
 }
 
-Sizes numbers(const Tensor& x) {
+Sizes whole_numbers(const Tensor& x) {
   const Tensor packed = x.contiguous();
   return Sizes(packed.values().begin(), packed.values().end());
 }
@@ -106,7 +106,7 @@ RC_GTEST_PROP(BroadcastProperty, EqualsTheIndexByIndexOracle, ()) {
     values.push_back(static_cast<Index>(a.data()[source_offset(a, position)]) -
                      static_cast<Index>(b.data()[source_offset(b, position)]));
   });
-  RC_ASSERT(numbers(difference) == values);
+  RC_ASSERT(whole_numbers(difference) == values);
 }
 
 RC_GTEST_PROP(BroadcastProperty, ShapesFitExactlyWhenTheRuleSaysSo, ()) {
@@ -153,7 +153,7 @@ void check_a_product() {
              static_cast<Index>(matrix(b)[i * b.stride(-2) + column * b.stride(-1)]);
     values.push_back(sum);
   });
-  RC_ASSERT(numbers(c) == values);
+  RC_ASSERT(whole_numbers(c) == values);
 }
 
 // Many draws a run: an empty inner axis beside a batch on one side only is rare.

@@ -86,7 +86,7 @@ void add_product(const ProductGradient& product, Tensor& sum) {
         sum.data()[i * sum.size(1) + product.begin + j] += product.left.at({w, i}) * product.right.at({w, j});
 }
 
-Tensor whole_numbers(const Shape& shape, int seed) {
+Tensor drawn_numbers(const Shape& shape, int seed) {
   Tensor x(shape);
   for (Index i = 0; i < x.size(); ++i) x.data()[i] = static_cast<Real>((i * 7 + seed * 5) % 11 - 5);
   return x;
@@ -94,11 +94,11 @@ Tensor whole_numbers(const Shape& shape, int seed) {
 
 TEST(Gradient, ProductsWaitAndAddUpWithAnyOther) {
   const Shape matrix{3, 5};
-  const Tensor gates = whole_numbers(Shape{4, 6}, 1);
+  const Tensor gates = drawn_numbers(Shape{4, 6}, 1);
   const std::vector<ProductGradient> products = {
-      {whole_numbers(Shape{2, 3}, 2), whole_numbers(Shape{2, 5}, 3), 0},
-      {whole_numbers(Shape{4, 3}, 4), gates.slice(1, 1, 3), 3},  // a view of columns
-      {whole_numbers(Shape{1, 3}, 5), whole_numbers(Shape{1, 5}, 6), 0},
+      {drawn_numbers(Shape{2, 3}, 2), drawn_numbers(Shape{2, 5}, 3), 0},
+      {drawn_numbers(Shape{4, 3}, 4), gates.slice(1, 1, 3), 3},  // a view of columns
+      {drawn_numbers(Shape{1, 3}, 5), drawn_numbers(Shape{1, 5}, 6), 0},
       {Tensor(Shape{0, 3}), Tensor(Shape{0, 5}), 0}};
   Tensor expected(matrix, Real{2});
   for (const ProductGradient& product : products) add_product(product, expected);
@@ -122,10 +122,10 @@ TEST(Gradient, ProductsOfABatchOfMatricesAddUp) {
   Tensor expected(matrices, Real{0});
   Gradient gradient;
   for (int step = 0; step < 3; ++step) {
-    const Tensor left = whole_numbers(Shape{2, 1, 2, 3}, step);
+    const Tensor left = drawn_numbers(Shape{2, 1, 2, 3}, step);
     // The second stands transposed in memory.
     const Tensor right =
-        step == 1 ? whole_numbers(Shape{2, 1, 4, 2}, step).transpose(2, 3) : whole_numbers(Shape{2, 1, 2, 4}, 7 + step);
+        step == 1 ? drawn_numbers(Shape{2, 1, 4, 2}, step).transpose(2, 3) : drawn_numbers(Shape{2, 1, 2, 4}, 7 + step);
     for (Index b = 0; b < 2; ++b) {
       Tensor sum = expected.slice(0, b, b + 1).reshape(Shape{3, 4}).copy();
       add_product(
@@ -152,7 +152,7 @@ TEST(Gradient, OnlyWhatNobodyElseHoldsIsTaken) {
 TEST(Gradient, ProductsAndRowsOfOneTable) {
   const Shape table{3, 2};
   Gradient gradient = Gradient::of_rows(ids_of({2}), Tensor(Shape{1, 2}, Real{1}));
-  const ProductGradient product{whole_numbers(Shape{2, 3}, 1), whole_numbers(Shape{2, 2}, 2)};
+  const ProductGradient product{drawn_numbers(Shape{2, 3}, 1), drawn_numbers(Shape{2, 2}, 2)};
   gradient.add(Gradient::of_products(table, {product}));
   Tensor expected(table, Real{0});
   add_product(product, expected);

@@ -24,11 +24,11 @@ Tensor vector_of(std::initializer_list<Real> values) {
   return Tensor(Shape{static_cast<Index>(values.size())}, values);
 }
 
-std::vector<Real> numbers(const Tensor& x) {
+std::vector<Real> values_of(const Tensor& x) {
   const Tensor packed = x.contiguous();
   return {packed.values().begin(), packed.values().end()};
 }
-using Numbers = std::vector<Real>;
+using Values = std::vector<Real>;
 
 Tensor random_tensor(const Shape& shape, std::uint64_t seed) {
   Tensor x(shape);
@@ -43,17 +43,17 @@ TEST(Tape, ADiamondAddsBothPaths) {
   const Var x = Var::leaf(vector_of({2, -3}));
   const Var h = square(x);
   const Var y = h * x + Real{5} * h;  // x³ + 5x²
-  EXPECT_EQ(numbers(backward(sum(y)).of(x)), (Numbers{12 + 20, 27 - 30}));
+  EXPECT_EQ(values_of(backward(sum(y)).of(x)), (Values{12 + 20, 27 - 30}));
 }
 
 TEST(Tape, BothSidesMayBeTheSameVariable) {
   const Var x = Var::leaf(vector_of({3, -1}));
-  EXPECT_EQ(numbers(backward(sum(x * x)).of(x)), (Numbers{6, -2}));
-  EXPECT_EQ(numbers(backward(sum(x + x)).of(x)), (Numbers{2, 2}));
-  EXPECT_EQ(numbers(backward(sum(x - x)).of(x)), (Numbers{0, 0}));
-  EXPECT_EQ(numbers(backward(sum(x / x)).of(x)), (Numbers{0, 0}));
+  EXPECT_EQ(values_of(backward(sum(x * x)).of(x)), (Values{6, -2}));
+  EXPECT_EQ(values_of(backward(sum(x + x)).of(x)), (Values{2, 2}));
+  EXPECT_EQ(values_of(backward(sum(x - x)).of(x)), (Values{0, 0}));
+  EXPECT_EQ(values_of(backward(sum(x / x)).of(x)), (Values{0, 0}));
   const Var w = Var::leaf(Tensor(Shape{2, 2}, {1, 2, 3, 4}));
-  EXPECT_EQ(numbers(backward(sum(matmul(w, w))).of(w)), (Numbers{7, 11, 9, 13}));
+  EXPECT_EQ(values_of(backward(sum(matmul(w, w))).of(w)), (Values{7, 11, 9, 13}));
 }
 
 // add returns the same tensor for both inputs: what one branch adds must not show up in the other.
@@ -64,10 +64,10 @@ TEST(Tape, AGradientHandedOutTwiceIsNotOverwritten) {
   const Tensor seed = vector_of({10, 20});
   Gradients gradients;
   backward(y, seed, gradients);
-  EXPECT_EQ(numbers(gradients.of(a)), (Numbers{20, 40}));
-  EXPECT_EQ(numbers(gradients.of(b)), (Numbers{10, 20}));
-  EXPECT_EQ(numbers(gradients.of(c)), (Numbers{10, 20}));
-  EXPECT_EQ(numbers(seed), (Numbers{10, 20}));
+  EXPECT_EQ(values_of(gradients.of(a)), (Values{20, 40}));
+  EXPECT_EQ(values_of(gradients.of(b)), (Values{10, 20}));
+  EXPECT_EQ(values_of(gradients.of(c)), (Values{10, 20}));
+  EXPECT_EQ(values_of(seed), (Values{10, 20}));
 }
 
 TEST(Tape, TwoBackwardsAddUpInOneGradients) {
@@ -75,7 +75,7 @@ TEST(Tape, TwoBackwardsAddUpInOneGradients) {
   Gradients gradients;
   backward(sum(x), gradients);
   backward(sum(x * x), gradients);
-  EXPECT_EQ(numbers(gradients.of(x)), (Numbers{3, 5}));
+  EXPECT_EQ(values_of(gradients.of(x)), (Values{3, 5}));
   gradients.clear();
   EXPECT_EQ(gradients.find(x), nullptr);
 }
@@ -95,15 +95,15 @@ TEST(Tape, StepsOfASequenceAddUpInTheirPlaces) {
 TEST(Tape, OverlappingSlicesAndTheWholeAddUp) {
   const Var x = Var::leaf(vector_of({1, 2, 3, 4}));
   const Var y = sum(slice(x, 0, 0, 3)) + sum(slice(x, 0, 2, 4)) + sum(Real{10} * x) + sum(slice(x, 0, 1, 2));
-  EXPECT_EQ(numbers(backward(y).of(x)), (Numbers{11, 12, 12, 11}));
+  EXPECT_EQ(values_of(backward(y).of(x)), (Values{11, 12, 12, 11}));
 }
 
 TEST(Tape, BroadcastInputsGetTheSum) {
   const Var x = Var::leaf(Tensor(Shape{3, 2}, Real{1})), bias = Var::leaf(vector_of({1, 2}));
   const Var factor = Var::leaf(Tensor::scalar(3));
   const Gradients gradients = backward(sum((x + bias) * factor));
-  EXPECT_EQ(numbers(gradients.of(bias)), (Numbers{9, 9}));
-  EXPECT_EQ(numbers(gradients.of(factor)), (Numbers{15}));
+  EXPECT_EQ(values_of(gradients.of(bias)), (Values{9, 9}));
+  EXPECT_EQ(values_of(gradients.of(factor)), (Values{15}));
   EXPECT_EQ(gradients.of(bias).shape(), bias.shape());
 }
 
@@ -137,7 +137,7 @@ TEST(Tape, NoGradientRecordsNothingWhileItLives) {
 TEST(Tape, GradientsStopAtDetached) {
   const Var x = Var::leaf(vector_of({2, 3}));
   const Var y = x * square(x).detached();
-  EXPECT_EQ(numbers(backward(sum(y)).of(x)), (Numbers{4, 9}));
+  EXPECT_EQ(values_of(backward(sum(y)).of(x)), (Values{4, 9}));
 }
 
 TEST(Tape, LeavesNotReachedAreZeros) {
@@ -145,7 +145,7 @@ TEST(Tape, LeavesNotReachedAreZeros) {
   const Gradients gradients = backward(sum(x));
   EXPECT_EQ(gradients.find(other), nullptr);
   EXPECT_EQ(gradients.of(other).shape(), (Shape{2, 2}));
-  EXPECT_EQ(numbers(gradients.of(other)), (Numbers{0, 0, 0, 0}));
+  EXPECT_EQ(values_of(gradients.of(other)), (Values{0, 0, 0, 0}));
 }
 
 TEST(Tape, ALeafIsItsOwnGraph) {
@@ -233,7 +233,7 @@ TEST(Tape, AnExceptionInAClosureLeavesTheEngineClean) {
   // Nothing of the failed run is left behind in the nodes.
   Gradients fresh;
   backward(sum(early + other), fresh);
-  EXPECT_EQ(numbers(fresh.of(x)), (Numbers{2 - 1, 4 - 1}));
+  EXPECT_EQ(values_of(fresh.of(x)), (Values{2 - 1, 4 - 1}));
 }
 
 // The parameters of a small network with most kinds of op in it.
@@ -259,7 +259,7 @@ TEST(Tape, AnEmptyBatchHasALossOfZeroAndZeroGradients) {
     EXPECT_EQ(loss.value().item(), 0);
     const Gradients gradients = backward(loss);
     for (const Var& parameter : network.all)
-      for (const Real value : numbers(gradients.of(parameter))) EXPECT_EQ(value, 0);
+      for (const Real value : values_of(gradients.of(parameter))) EXPECT_EQ(value, 0);
   }
 }
 
@@ -269,14 +269,14 @@ TEST(Tape, ProductsOverAnEmptyAxisAreZeros) {
   const Var bias = Var::leaf(vector_of({1, 2, 3, 4}));
   const Var y = matmul(x, w) + linear(x, w, bias);
   ASSERT_EQ(y.shape(), (Shape{2, 3, 4}));
-  EXPECT_EQ(numbers(slice(reshape(y, Shape{6, 4}), 0, 5, 6).value()), (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(values_of(slice(reshape(y, Shape{6, 4}), 0, 5, 6).value()), (Values{1, 2, 3, 4}));
   const Gradients gradients = backward(sum(y));
   EXPECT_EQ(gradients.of(w).shape(), w.shape());
-  EXPECT_EQ(numbers(gradients.of(bias)), (Numbers{6, 6, 6, 6}));
+  EXPECT_EQ(values_of(gradients.of(bias)), (Values{6, 6, 6, 6}));
 
   const Var left = Var::leaf(Tensor(Shape{2, 3, 2}, Real{1})), none = Var::leaf(Tensor(Shape{2, 0}));
   const Gradients of_nothing = backward(sum(matmul(left, none)) + sum(linear(left, none)));
-  EXPECT_EQ(numbers(of_nothing.of(left)), Numbers(12, 0));
+  EXPECT_EQ(values_of(of_nothing.of(left)), Values(12, 0));
 }
 
 Ids some_ids(const Shape& shape, std::uint64_t seed) {
@@ -313,12 +313,12 @@ TEST(Tape, ALeafIsToldOfWhenItsGradientIsWhole) {
   const Gradients expected = backward(network.loss(ids, ids));
   Gradients gradients;
   std::vector<const Node*> told;
-  std::vector<Numbers> taken;
+  std::vector<Values> taken;
   backward(network.loss(ids, ids), gradients, [&](const NodePointer& leaf) {
     told.push_back(leaf.get());
     Gradient* gradient = gradients.find(leaf);
     ASSERT_NE(gradient, nullptr);
-    if (told.size() % 2 == 0) taken.push_back(numbers(std::exchange(*gradient, {}).to_dense(leaf->shape)));
+    if (told.size() % 2 == 0) taken.push_back(values_of(std::exchange(*gradient, {}).to_dense(leaf->shape)));
   });
   ASSERT_EQ(told.size(), network.all.size());
   std::size_t number = 0;
@@ -326,8 +326,8 @@ TEST(Tape, ALeafIsToldOfWhenItsGradientIsWhole) {
     const auto leaf = std::find_if(network.all.begin(), network.all.end(),
                                    [&](const Var& parameter) { return parameter.node().get() == told[i]; });
     ASSERT_NE(leaf, network.all.end()) << "told twice of one, or of another leaf";
-    const Numbers found = i % 2 == 1 ? taken[number++] : numbers(gradients.of(*leaf));
-    EXPECT_EQ(found, numbers(expected.of(*leaf))) << "leaf " << i;
+    const Values found = i % 2 == 1 ? taken[number++] : values_of(gradients.of(*leaf));
+    EXPECT_EQ(found, values_of(expected.of(*leaf))) << "leaf " << i;
     EXPECT_EQ(std::count(told.begin(), told.end(), told[i]), 1);
   }
 }
@@ -340,22 +340,22 @@ TEST(Tape, AnEarlyUseOfALeafIsWaitedFor) {
   Gradients gradients;
   backward(sum(third), gradients, [&](const NodePointer& leaf) { told.push_back(leaf.get()); });
   EXPECT_EQ(told, (std::vector<const Node*>{late.node().get(), early.node().get()}));
-  EXPECT_EQ(numbers(gradients.of(early)), (Numbers{7, 17}));  // 2 early late + 1
+  EXPECT_EQ(values_of(gradients.of(early)), (Values{7, 17}));  // 2 early late + 1
 }
 
 TEST(Tape, TwoThreadsRunTheirOwnGraphsOverSharedLeaves) {
   const SmallNetwork network;
   const auto run = [&](std::uint64_t seed) {
     set_thread_count(1);  // of this thread alone
-    std::vector<Numbers> results;
+    std::vector<Values> results;
     for (std::uint64_t i = 0; i < 30; ++i) {
       const Gradients gradients =
           backward(network.loss(some_ids(Shape{2, 3}, seed + i), some_ids(Shape{2, 3}, seed + i + 1)));
-      for (const Var& parameter : network.all) results.push_back(numbers(gradients.of(parameter)));
+      for (const Var& parameter : network.all) results.push_back(values_of(gradients.of(parameter)));
     }
     return results;
   };
-  std::vector<Numbers> alone[2], together[2];
+  std::vector<Values> alone[2], together[2];
   std::thread([&] { alone[0] = run(100); }).join();
   std::thread([&] { alone[1] = run(200); }).join();
   std::thread first([&] { together[0] = run(100); }), second([&] { together[1] = run(200); });

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "heed/base/error.h"
+#include "support/messages.h"
 #include "support/temporary_folder.h"
 
 namespace heed {
@@ -23,15 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 void put(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::size_t files_in(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
@@ -75,9 +67,10 @@ TEST_F(FileTest, AtomicFileAppearsOnlyAtCommit) {
   file.commit();
   EXPECT_EQ(read_file(path), "new " + std::string(200'000, 'x') + " end");
   EXPECT_EQ(files_in(folder_.path()), 1u);
-  EXPECT_EQ(error_of([&] { file.write("more"); }),
+  EXPECT_EQ(test::message_of([&] { file.write("more"); }),
             path.string() + ": nothing can be written after commit or a failure");
-  EXPECT_EQ(error_of([&] { file.commit(); }), path.string() + ": nothing can be written after commit or a failure");
+  EXPECT_EQ(test::message_of([&] { file.commit(); }),
+            path.string() + ": nothing can be written after commit or a failure");
 }
 
 TEST_F(FileTest, AtomicFileWithoutCommitLeavesNothing) {
@@ -120,7 +113,7 @@ TEST_F(FileTest, AFileBeyondTheSizeLimitIsAnErrorAndLeavesTheOldOne) {
     const rlimit limit{100'000, 100'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
     AtomicFile file(path);
-    const std::string error = error_of([&] { file.write(std::string(300'000, 'x')); });
+    const std::string error = test::message_of([&] { file.write(std::string(300'000, 'x')); });
     // The room is free again at once, before the object goes.
     return error == path.string() + ": cannot write it: File too large" && files_in(folder_.path()) == 1 ? 0 : 2;
   });
@@ -138,11 +131,11 @@ TEST_F(FileTest, AFullDiskIsAnErrorWithTheSystemsReason) {
     ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0) return kNotAllowed;
     put(disk / "a.txt", "old");
-    const std::string in_write = error_of([&] {
+    const std::string in_write = test::message_of([&] {
       AtomicFile file(disk / "a.txt");
       file.write(std::string(200'000, 'x'));
     });
-    const std::string in_commit = error_of([&] {
+    const std::string in_commit = test::message_of([&] {
       AtomicFile file(disk / "a.txt");
       for (int i = 0; i < 63; ++i) file.write(std::string(1024, 'x'));
       file.commit();
@@ -187,16 +180,16 @@ TEST_F(FileTest, ALinkIsFollowed) {
 
 TEST_F(FileTest, PlacesThatCannotBeWrittenAreErrors) {
   const std::string missing = (folder_.path() / "no" / "a.txt").string();
-  EXPECT_EQ(error_of([&] { AtomicFile file(missing); }),
+  EXPECT_EQ(test::message_of([&] { AtomicFile file(missing); }),
             missing + ": cannot write beside it: No such file or directory");
-  EXPECT_EQ(error_of([&] { AtomicFile file(folder_.path()); }),
+  EXPECT_EQ(test::message_of([&] { AtomicFile file(folder_.path()); }),
             folder_.path().string() + ": it is a directory, not a file");
-  EXPECT_EQ(error_of([] { AtomicFile file("/dev/null"); }),
+  EXPECT_EQ(test::message_of([] { AtomicFile file("/dev/null"); }),
             "/dev/null: it is not a regular file and cannot be replaced");
-  EXPECT_EQ(error_of([] { AtomicFile file(""); }), ": it names no file to write");
+  EXPECT_EQ(test::message_of([] { AtomicFile file(""); }), ": it names no file to write");
   if (::geteuid() != 0) {
     fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
-    EXPECT_EQ(error_of([&] { AtomicFile file(folder_.path() / "a.txt"); }),
+    EXPECT_EQ(test::message_of([&] { AtomicFile file(folder_.path() / "a.txt"); }),
               (folder_.path() / "a.txt").string() + ": cannot write beside it: Permission denied");
     fs::permissions(folder_.path(), fs::perms::owner_all);
   }
@@ -211,9 +204,11 @@ TEST_F(FileTest, AnotherUserMayNotReadOrWrite) {
   const int code = in_child([&]() -> int {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
     const std::string name = path.string();
-    if (error_of([&] { MappedFile file(path); }) != name + ": cannot open it: Permission denied") return 2;
-    if (error_of([&] { read_file(path); }) != name + ": cannot open it: Permission denied") return 3;
-    return error_of([&] { AtomicFile file(path); }) == name + ": cannot write beside it: Permission denied" ? 0 : 4;
+    if (test::message_of([&] { MappedFile file(path); }) != name + ": cannot open it: Permission denied") return 2;
+    if (test::message_of([&] { read_file(path); }) != name + ": cannot open it: Permission denied") return 3;
+    if (test::message_of([&] { AtomicFile file(path); }) != name + ": cannot write beside it: Permission denied")
+      return 4;
+    return 0;
   });
   EXPECT_EQ(code, 0);
 }
@@ -245,13 +240,14 @@ TEST_F(FileTest, MappedFileOddCases) {
   put(folder_.path() / "empty", "");
   EXPECT_TRUE(MappedFile(folder_.path() / "empty").bytes().empty());
   const std::string missing = (folder_.path() / "missing").string();
-  EXPECT_EQ(error_of([&] { MappedFile file(missing); }), missing + ": cannot open it: No such file or directory");
-  EXPECT_EQ(error_of([&] { MappedFile file(folder_.path()); }),
+  EXPECT_EQ(test::message_of([&] { MappedFile file(missing); }),
+            missing + ": cannot open it: No such file or directory");
+  EXPECT_EQ(test::message_of([&] { MappedFile file(folder_.path()); }),
             folder_.path().string() + ": it is a directory, not a file");
-  EXPECT_EQ(error_of([] { MappedFile file("/dev/zero"); }), "/dev/zero: it is not a regular file");
+  EXPECT_EQ(test::message_of([] { MappedFile file("/dev/zero"); }), "/dev/zero: it is not a regular file");
   const std::string pipe = (folder_.path() / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(error_of([&] { MappedFile file(pipe); }), pipe + ": it is not a regular file");
+  EXPECT_EQ(test::message_of([&] { MappedFile file(pipe); }), pipe + ": it is not a regular file");
 }
 
 TEST_F(FileTest, ReadFileTakesTextOfAnySizeUpToTheLimit) {
@@ -262,16 +258,18 @@ TEST_F(FileTest, ReadFileTakesTextOfAnySizeUpToTheLimit) {
     EXPECT_EQ(read_file(path), text);
     EXPECT_EQ(read_file(path, size), text);
     if (size == 0) continue;
-    EXPECT_EQ(error_of([&] { read_file(path, size - 1); }),
+    EXPECT_EQ(test::message_of([&] { read_file(path, size - 1); }),
               fmt::format("{}: its {} bytes are more than the {} allowed", path.string(), size, size - 1));
   }
-  EXPECT_EQ(error_of([&] { read_file(folder_.path()); }), folder_.path().string() + ": it is a directory, not a file");
-  EXPECT_EQ(error_of([&] { read_file(folder_.path() / "no"); }),
+  EXPECT_EQ(test::message_of([&] { read_file(folder_.path()); }),
+            folder_.path().string() + ": it is a directory, not a file");
+  EXPECT_EQ(test::message_of([&] { read_file(folder_.path() / "no"); }),
             (folder_.path() / "no").string() + ": cannot open it: No such file or directory");
 }
 
 TEST_F(FileTest, ReadFileTakesPipesAndStopsAtTheLimit) {
-  EXPECT_EQ(error_of([] { read_file("/dev/zero", 10'000); }), "/dev/zero: it has more than the 10000 bytes allowed");
+  EXPECT_EQ(test::message_of([] { read_file("/dev/zero", 10'000); }),
+            "/dev/zero: it has more than the 10000 bytes allowed");
   const fs::path pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::thread writer([&] { put(pipe, std::string(100'000, 'y')); });

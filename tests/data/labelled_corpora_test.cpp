@@ -19,17 +19,17 @@ namespace {
 using test::message_of;
 using Lines = std::vector<std::string>;
 
-Lines words(const std::string& text) {
+Lines words_of_text(const std::string& text) {
   const auto views = words_of_line(text);
   return {views.begin(), views.end()};
 }
-Lines lines_of(const std::filesystem::path& path) { return LineReader(path.string()).rest(); }
+Lines lines_of_file(const std::filesystem::path& path) { return LineReader(path.string()).rest(); }
 
 const std::vector<GoldExample>& reviews() {
   static const std::vector<GoldExample> all = generate_reviews(6000, 3);
   return all;
 }
-const std::vector<GoldExample>& pairs() {
+const std::vector<GoldExample>& entailed_pairs() {
   static const std::vector<GoldExample> all = generate_inference_pairs(6000, 3);
   return all;
 }
@@ -49,7 +49,7 @@ TEST(LabelledCorpora, AreDeterminedByTheirSeeds) {
 }
 
 TEST(LabelledCorpora, LabelsAreEvenAndTextsDistinct) {
-  for (const auto* examples : {&reviews(), &pairs()}) {
+  for (const auto* examples : {&reviews(), &entailed_pairs()}) {
     std::map<std::string, int> labels;
     std::set<Lines> texts;
     for (const GoldExample& example : *examples) {
@@ -62,11 +62,11 @@ TEST(LabelledCorpora, LabelsAreEvenAndTextsDistinct) {
 }
 
 TEST(LabelledCorpora, EvidencesAreWhereTheySay) {
-  for (const auto* examples : {&reviews(), &pairs()})
+  for (const auto* examples : {&reviews(), &entailed_pairs()})
     for (const GoldExample& example : *examples) {
       ASSERT_FALSE(example.evidences.empty()) << example.texts[0];
       for (const EraserEvidence& evidence : example.evidences) {
-        const Lines tokens = words(example.texts.at(evidence.docid == "0" ? 0 : 1));
+        const Lines tokens = words_of_text(example.texts.at(evidence.docid == "0" ? 0 : 1));
         ASSERT_LE(evidence.end_token, static_cast<Index>(tokens.size()));
         const Lines part(tokens.begin() + evidence.start_token, tokens.begin() + evidence.end_token);
         EXPECT_EQ(fmt::format("{}", fmt::join(part, " ")), evidence.text);
@@ -84,7 +84,9 @@ TEST(Reviews, HaveSentencesOfWhichOneDecides) {
     const Index sentence = example.evidences[0].start_sentence;
     ASSERT_LT(sentence, static_cast<Index>(ends.size()));
     const auto number = static_cast<std::size_t>(sentence);
-    const auto tokens_before = [&](std::size_t end) { return static_cast<Index>(words(text.substr(0, end)).size()); };
+    const auto tokens_before = [&](std::size_t end) {
+      return static_cast<Index>(words_of_text(text.substr(0, end)).size());
+    };
     const Index begin = number == 0 ? 0 : tokens_before(ends[number - 1]), end = tokens_before(ends[number]);
     for (const EraserEvidence& evidence : example.evidences) {
       EXPECT_EQ(evidence.start_sentence, sentence);
@@ -102,7 +104,7 @@ TEST(Reviews, HaveSentencesOfWhichOneDecides) {
 TEST(Reviews, NoWordTellsGoodFromBad) {
   std::map<std::string, std::map<std::string, int>> counts;
   for (const GoldExample& example : reviews()) {
-    const Lines tokens = words(example.texts[0]);
+    const Lines tokens = words_of_text(example.texts[0]);
     for (const std::string& word : std::set(tokens.begin(), tokens.end())) ++counts[word][example.label];
   }
   for (auto& [word, labels] : counts) {
@@ -114,8 +116,8 @@ TEST(Reviews, NoWordTellsGoodFromBad) {
 
 TEST(Inference, LinksJoinWordsOfBothTexts) {
   std::size_t crossing = 0;
-  for (const GoldExample& example : pairs()) {
-    const Lines premise = words(example.texts[0]), hypothesis = words(example.texts[1]);
+  for (const GoldExample& example : entailed_pairs()) {
+    const Lines premise = words_of_text(example.texts[0]), hypothesis = words_of_text(example.texts[1]);
     const WordLinks links = read_word_links(example.links).value();
     ASSERT_GE(links.size(), 3U);
     bool crosses = false;
@@ -126,7 +128,7 @@ TEST(Inference, LinksJoinWordsOfBothTexts) {
     }
     crossing += crosses ? 1 : 0;
   }
-  EXPECT_GT(crossing, pairs().size() / 20);  // the passive
+  EXPECT_GT(crossing, entailed_pairs().size() / 20);  // the passive
 }
 
 // Both directions of a pair are among the pairs, with the labels that logic gives them.
@@ -179,10 +181,10 @@ class LabelledFiles : public testing::Test {
 
 TEST_F(LabelledFiles, GoldGoesWithTheTestLineByLine) {
   const LabelledCorpusOptions given = options({"premise", "hypothesis"});
-  const std::vector<GoldExample> examples(pairs().begin(), pairs().begin() + 500);
+  const std::vector<GoldExample> examples(entailed_pairs().begin(), entailed_pairs().begin() + 500);
   const LabelledCorpusCounts counts = write_labelled_corpus(given, examples);
   EXPECT_EQ(counts.train + counts.valid + counts.test, 500);
-  const Lines test = lines_of(given.folder / "test.tsv"), links = lines_of(given.folder / "test.links");
+  const Lines test = lines_of_file(given.folder / "test.tsv"), links = lines_of_file(given.folder / "test.links");
   const std::vector<EraserAnnotation> gold = read_eraser_annotations((given.folder / "test.gold.jsonl").string());
   ASSERT_EQ(test.size(), static_cast<std::size_t>(counts.test));
   ASSERT_EQ(links.size(), test.size());
@@ -207,13 +209,13 @@ TEST_F(LabelledFiles, GoldGoesWithTheTestLineByLine) {
 
 TEST_F(LabelledFiles, NoTextOfTheTestIsInTraining) {
   for (const auto& [columns, examples] :
-       {std::pair{Lines{"document"}, &reviews()}, std::pair{Lines{"premise", "hypothesis"}, &pairs()}}) {
+       {std::pair{Lines{"document"}, &reviews()}, std::pair{Lines{"premise", "hypothesis"}, &entailed_pairs()}}) {
     LabelledCorpusOptions given = options(columns);
     given.force = true;
     write_labelled_corpus(given, *examples);
     const auto first_texts = [&](const char* part) {
       std::set<std::string> texts;
-      for (const std::string& line : lines_of(given.folder / part)) texts.emplace(columns_of_line(line).at(1));
+      for (const std::string& line : lines_of_file(given.folder / part)) texts.emplace(columns_of_line(line).at(1));
       return texts;
     };
     const std::set<std::string> train = first_texts("train.tsv");
@@ -231,7 +233,7 @@ TEST_F(LabelledFiles, NothingIsReplacedUnlessAsked) {
             (given.folder / "train.tsv").string() + ": it is there already; --force replaces it");
   given.force = true;
   EXPECT_EQ(message_of([&] { write_labelled_corpus(given, {}); }), "[corpus] there is nothing to train on");
-  EXPECT_FALSE(lines_of(given.folder / "train.tsv").empty());  // as it was
+  EXPECT_FALSE(lines_of_file(given.folder / "train.tsv").empty());  // as it was
   given.valid = given.test = 0.5;
   EXPECT_NE(message_of([&] { write_labelled_corpus(given, examples); }).find("leave nothing for training"),
             std::string::npos);

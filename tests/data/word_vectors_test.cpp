@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 using test::gzipped, test::message_of, test::zstd_packed;
-using Words = std::vector<std::string>;
+using Known = std::vector<std::string>;
 
 class WordVectorFile : public testing::Test {
  protected:
@@ -45,16 +45,17 @@ std::string floats(std::initializer_list<float> values) {
 
 // The same two vectors in every form; the binary one as word2vec writes it.
 const std::string kGlove = "</s> 0.5 -1 2\nhi 0.25 0 -.125\n";
-const std::string kText = "2 3\n</s> 0.500000 -1.000000 2.000000 \nhi 0.250000 0.000000 -0.125000 \n";
+const std::string kTextFile = "2 3\n</s> 0.500000 -1.000000 2.000000 \nhi 0.250000 0.000000 -0.125000 \n";
 const std::string kBinary = "2 3\n</s> " + floats({.5F, -1, 2}) + "\nhi " + floats({.25F, 0, -.125F}) + "\n";
 const std::string kBinaryWithoutFeeds = "2 3\n</s> " + floats({.5F, -1, 2}) + "hi " + floats({.25F, 0, -.125F});
 
 TEST_F(WordVectorFile, EveryFormGivesTheSame) {
   ASSERT_EQ(kBinary.size(), 38U);  // word2vec's own bytes of these
-  for (const std::string& bytes : {kGlove, kText, kBinary, kBinaryWithoutFeeds, "\xef\xbb\xbf" + kGlove, kText + "\n\n",
-                                   gzipped(kGlove), gzipped(kBinary), zstd_packed(kText), zstd_packed(kBinary)}) {
+  for (const std::string& bytes :
+       {kGlove, kTextFile, kBinary, kBinaryWithoutFeeds, "\xef\xbb\xbf" + kGlove, kTextFile + "\n\n", gzipped(kGlove),
+        gzipped(kBinary), zstd_packed(kTextFile), zstd_packed(kBinary)}) {
     const WordVectors found = read(bytes);
-    EXPECT_EQ(found.words, (Words{"</s>", "hi"})) << bytes;
+    EXPECT_EQ(found.words, (Known{"</s>", "hi"})) << bytes;
     EXPECT_EQ(found.vectors.shape(), (Shape{2, 3}));
     EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{.5F, -1, 2, .25F, 0, -.125F})) << bytes;
     EXPECT_EQ(found.read, 2);
@@ -62,10 +63,10 @@ TEST_F(WordVectorFile, EveryFormGivesTheSame) {
 }
 
 TEST_F(WordVectorFile, OnlyWantedWords) {
-  for (const std::string& bytes : {kGlove, kText, kBinary}) {
+  for (const std::string& bytes : {kGlove, kTextFile, kBinary}) {
     const auto hi = [](std::string_view word) { return word == "hi"; };
     const WordVectors found = read_word_vectors(write(bytes), hi);
-    EXPECT_EQ(found.words, Words{"hi"});
+    EXPECT_EQ(found.words, Known{"hi"});
     EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{.25F, 0, -.125F}));
     EXPECT_EQ(found.read, 2);
     const WordVectors none = read_word_vectors(write(bytes), [](std::string_view) { return false; });
@@ -76,7 +77,7 @@ TEST_F(WordVectorFile, OnlyWantedWords) {
 
 TEST_F(WordVectorFile, WordsOfEveryKind) {
   const WordVectors found = read("1 1 2\n. . . 3 4\r\nat a@b.org 5 6\n猫\t7\t8\nnan 1e-60 -1E+2\n猫 9 9\n");
-  EXPECT_EQ(found.words, (Words{"1", ". . .", "at a@b.org", "猫", "nan"}));  // the second 猫 is not taken
+  EXPECT_EQ(found.words, (Known{"1", ". . .", "at a@b.org", "猫", "nan"}));  // the second 猫 is not taken
   EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{1, 2, 3, 4, 5, 6, 7, 8, 0, -100}));
   EXPECT_EQ(found.read, 6);
 }

@@ -6,35 +6,32 @@
 
 #include "heed/explain/svg_parts.h"
 #include "support/messages.h"
+#include "support/xml.h"
 
 namespace heed::test {
 namespace {
 
 using Labels = std::vector<std::string>;
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
-  return found;
-}
-
 TEST(ConfusionSvg, HasARowForWhatIsRightAndAColumnForWhatWasGiven) {
   // Of four dogs three are seen, and one is taken for a <cat>; no dog is seen in the only cat.
   const std::string svg = draw_confusion_svg(
       pair_labels(Labels{"dog", "dog", "dog", "dog", "<cat>"}, Labels{"dog", "dog", "dog", "<cat>", "<cat>"}), "pets");
-  EXPECT_EQ(count(svg, "<rect "), 4u + 11u);  // the cells, and the scale
-  EXPECT_EQ(count(svg, "true dog, predicted dog: 3 of 4 (75.0 %)"), 1u);
-  EXPECT_EQ(count(svg, "true dog, predicted &lt;cat&gt;: 1 of 4 (25.0 %)"), 1u);
-  EXPECT_EQ(count(svg, "true &lt;cat&gt;, predicted dog: 0 of 1 (0.0 %)"), 1u);
-  EXPECT_EQ(count(svg, fmt::format("fill=\"{}\"><title>true dog, predicted dog", weight_colour(.75))), 1u);
-  EXPECT_EQ(count(svg, fmt::format("fill=\"{}\"><title>true dog, predicted &lt;cat", weight_colour(.25))), 1u);
+  EXPECT_EQ(times_in(svg, "<rect "), 4u + 11u);  // the cells, and the scale
+  EXPECT_EQ(times_in(svg, "true dog, predicted dog: 3 of 4 (75.0 %)"), 1u);
+  EXPECT_EQ(times_in(svg, "true dog, predicted &lt;cat&gt;: 1 of 4 (25.0 %)"), 1u);
+  EXPECT_EQ(times_in(svg, "true &lt;cat&gt;, predicted dog: 0 of 1 (0.0 %)"), 1u);
+  EXPECT_EQ(times_in(svg, fmt::format("fill=\"{}\"><title>true dog, predicted dog", weight_colour(.75))), 1u);
+  EXPECT_EQ(times_in(svg, fmt::format("fill=\"{}\"><title>true dog, predicted &lt;cat", weight_colour(.25))), 1u);
   // Light cells have black numbers, dark ones white ones; a cell with nothing in it has none.
-  EXPECT_EQ(count(svg, "style=\"fill:#000\">3</text>"), 1u);
-  EXPECT_EQ(count(svg, "style=\"fill:#fff\">1</text>"), 1u);
-  EXPECT_EQ(count(svg, ">0</text>"), 1u);  // of the scale
-  EXPECT_EQ(count(svg, "<desc>&lt;cat&gt;: 1 of 1 right; dog: 3 of 4 right, 1 taken for &lt;cat&gt;</desc>"), 1u);
-  EXPECT_EQ(count(svg, ">pets</text>"), 1u);
-  EXPECT_EQ(count(svg, ">predicted</text>") + count(svg, ">true</text>") + count(svg, ">share of the row</text>"), 3u);
+  EXPECT_EQ(times_in(svg, "style=\"fill:#000\">3</text>"), 1u);
+  EXPECT_EQ(times_in(svg, "style=\"fill:#fff\">1</text>"), 1u);
+  EXPECT_EQ(times_in(svg, ">0</text>"), 1u);  // of the scale
+  EXPECT_EQ(times_in(svg, "<desc>&lt;cat&gt;: 1 of 1 right; dog: 3 of 4 right, 1 taken for &lt;cat&gt;</desc>"), 1u);
+  EXPECT_EQ(times_in(svg, ">pets</text>"), 1u);
+  EXPECT_EQ(
+      times_in(svg, ">predicted</text>") + times_in(svg, ">true</text>") + times_in(svg, ">share of the row</text>"),
+      3u);
 }
 
 TEST(ConfusionSvg, CellsAreAsWideAsTheirNumbersNeed) {
@@ -51,9 +48,9 @@ TEST(ConfusionSvg, CellsAreAsWideAsTheirNumbersNeed) {
 TEST(ConfusionSvg, ALongLabelIsShortenedAndSaysAllOfIt) {
   const std::string longest = "a label that is much longer than its place in any picture";
   const std::string svg = draw_confusion_svg(pair_labels(Labels{longest, "b"}, Labels{"b", "c"}));
-  EXPECT_EQ(count(svg, "<title>" + longest + "</title>a label that"), 2u);
+  EXPECT_EQ(times_in(svg, "<title>" + longest + "</title>a label that"), 2u);
   // What was given but is never right has a row without a share.
-  EXPECT_EQ(count(svg, "true c, predicted c: 0 of 0 (0.0 %)"), 1u);
+  EXPECT_EQ(times_in(svg, "true c, predicted c: 0 of 0 (0.0 %)"), 1u);
 }
 
 TEST(ConfusionSvg, WhatCannotBeReadIsAnError) {

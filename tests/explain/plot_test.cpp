@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "support/messages.h"
+#include "support/xml.h"
 
 namespace heed::test {
 namespace {
@@ -25,21 +26,15 @@ TEST(AxisTicks, AreRoundAndCoverTheRange) {
   EXPECT_NE(message_of([] { axis_ticks(2, 1); }).find("no axis from 2 to 1"), std::string::npos);
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
-  return found;
-}
-
 TEST(DrawSvg, PutsPointsWhereTheAxesSay) {
   const std::string svg =
       draw_svg({.title = "a < b & c", .x_label = "x", .y_label = "y", .series = {{"one", {{0, 0}, {5, 10}, {10, 5}}}}});
-  EXPECT_EQ(count(svg, "a &lt; b &amp; c"), 2U);  // the title, and for those who listen
-  EXPECT_EQ(count(svg, "<circle"), 4U);           // three points and the legend
+  EXPECT_EQ(times_in(svg, "a &lt; b &amp; c"), 2U);  // the title, and for those who listen
+  EXPECT_EQ(times_in(svg, "<circle"), 4U);           // three points and the legend
   // The first point stands where the axes meet.
-  EXPECT_EQ(count(svg, "M64.00 364.00L"), 1U);
-  EXPECT_EQ(count(svg, "<path d=\"M64 44V364H"), 1U);
-  EXPECT_EQ(count(svg, ">one</text>"), 1U);
+  EXPECT_EQ(times_in(svg, "M64.00 364.00L"), 1U);
+  EXPECT_EQ(times_in(svg, "<path d=\"M64 44V364H"), 1U);
+  EXPECT_EQ(times_in(svg, ">one</text>"), 1U);
 }
 
 TEST(DrawSvg, LeavesOutWhatIsNotFinite) {
@@ -48,8 +43,8 @@ TEST(DrawSvg, LeavesOutWhatIsNotFinite) {
                                     .x_label = "",
                                     .y_label = "",
                                     .series = {{"a", {{0, 1}, {1, nan}, {2, 3}, {3, 4}}}, {"b", {}}}});
-  EXPECT_EQ(count(svg, "nan"), 0U);
-  EXPECT_EQ(count(svg, "<circle"), 4U);
+  EXPECT_EQ(times_in(svg, "nan"), 0U);
+  EXPECT_EQ(times_in(svg, "<circle"), 4U);
   EXPECT_EQ(message_of([nan] {
               draw_svg({.title = "loss", .x_label = "", .y_label = "", .series = {{"a", {{1, nan}}}}});
             }),

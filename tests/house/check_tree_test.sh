@@ -43,4 +43,10 @@ finds src/helpers/a.h 'says nothing' 'int a;\n'
 finds src/end.cpp 'no line feed at the end' 'int a;'
 finds src/blank.cpp 'an empty line at the end' 'int a;\n\n'
 finds src/long.cpp '501 lines' "$(printf 'int a;\\n%.0s' {1..501})"
+mkdir -p tests/room tests/support
+printf 'double distance(int a,\n                int b);\n' >tests/support/cases.h
+printf '#include "support/cases.h"\ndouble distance(int a,\n                int b) {}\n' >tests/support/cases.cpp
+printf '#include "support/cases.h"\nint one() { return distance(1, 2); }\n' >tests/room/one_test.cpp
+finds tests/room/two_test.cpp 'distance is a function of tests/support/cases.h too' 'double distance(int a, int b, int c = 0) {}\n'
+finds tests/room/two_test.cpp 'one is a function of tests/room/one_test.cpp too' 'int one(int a) { return a; }\n'
 "$check" "$folder"

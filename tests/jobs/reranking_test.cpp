@@ -25,7 +25,7 @@ const std::string kDocument = "the Zebu sat . the cat ran .";
 const std::string kQuestion = "the XXXXX sat .";
 
 // The sentences above, each once.
-std::vector<std::vector<std::int32_t>> sentences(const Vocabulary& vocabulary, const Texts& texts) {
+std::vector<std::vector<std::int32_t>> encoded_texts(const Vocabulary& vocabulary, const Texts& texts) {
   std::vector<std::vector<std::int32_t>> all;
   for (const std::string& text : texts) all.push_back(vocabulary.encode(text));
   return all;
@@ -37,12 +37,13 @@ TEST(Reranking, FeaturesAreThoseOfTheQuestionWithTheAnswerInItsBlank) {
   const Texts answers{"cat", "Zebu"};
   const auto found = reranking.features(kDocument, kQuestion, answers);
   ASSERT_EQ(found.size(), 2U);
-  const NgramModel global(sentences(*vocabulary, {"the cat sat .", "the dog ran .", "the cat ran ."}),
+  const NgramModel global(encoded_texts(*vocabulary, {"the cat sat .", "the dog ran .", "the cat ran ."}),
                           {.order = 3, .vocabulary = vocabulary->size(), .least = 2});
   EXPECT_DOUBLE_EQ(found[0][0], global.log_probability(vocabulary->encode("the cat sat .")));
   EXPECT_DOUBLE_EQ(found[1][0], global.log_probability(vocabulary->encode("the unheard sat .")));
   const auto own = extended_by(vocabulary, kDocument);
-  const NgramModel local(sentences(*own, {"the Zebu sat .", "the cat ran ."}), {.order = 3, .vocabulary = own->size()});
+  const NgramModel local(encoded_texts(*own, {"the Zebu sat .", "the cat ran ."}),
+                         {.order = 3, .vocabulary = own->size()});
   EXPECT_DOUBLE_EQ(found[1][1], local.log_probability(own->encode("the Zebu sat .")));
   EXPECT_GT(found[1][1], found[0][1]);  // only its document knows what the Zebu did
   EXPECT_GT(found[0][0], found[1][0]);

@@ -53,7 +53,7 @@ std::vector<EncodedSample> encoded_samples(const Bundle& bundle) {
   return samples;
 }
 
-RewardLoss::Result value_of(const RewardLoss& loss, const std::vector<EncodedSample>& samples) {
+RewardLoss::Result reward_of(const RewardLoss& loss, const std::vector<EncodedSample>& samples) {
   Random random(3);
   return loss(batch_of(samples, false).inputs.front(), samples, random, {});
 }
@@ -72,7 +72,7 @@ TEST(RewardLoss, IsMinusTheMeanReward) {
   std::vector<std::string> asked;
   const auto length = [](const std::string& text) { return static_cast<double>(text.size()); };
   const RewardLoss loss(bundle, 4, std::make_unique<TestReward>(length, asked));
-  const double value = static_cast<double>(value_of(loss, samples).loss.value().item());
+  const double value = static_cast<double>(reward_of(loss, samples).loss.value().item());
   ASSERT_EQ(asked.size(), 12U);
   double total = 0;
   for (const std::string& text : asked) total += static_cast<double>(text.size());
@@ -87,7 +87,7 @@ TEST(RewardLoss, EqualRewardsHaveNoGradient) {
     std::vector<std::string> asked;
     const auto gradient = [&](const TestReward::Score& score) {
       const RewardLoss loss(bundle, 3, std::make_unique<TestReward>(score, asked));
-      return largest(backward(value_of(loss, samples).loss), *bundle.parameters);
+      return largest(backward(reward_of(loss, samples).loss), *bundle.parameters);
     };
     EXPECT_EQ(gradient([](const std::string&) { return 2.5; }), 0) << system;
     EXPECT_GT(gradient([](const std::string& text) { return static_cast<double>(text.size()); }), 1e-4) << system;
@@ -100,7 +100,7 @@ TEST(RewardLoss, DrawsEveryWordTheUnknownOneToo) {
   const std::vector<EncodedSample> samples = encoded_samples(bundle);
   std::vector<std::string> asked;
   const RewardLoss loss(bundle, 50, std::make_unique<TestReward>([](const std::string&) { return 1; }, asked));
-  value_of(loss, samples);
+  reward_of(loss, samples);
   ASSERT_EQ(asked.size(), 150U);
   const std::string unknown = bundle.codes.output->decode(std::vector<std::int32_t>{0});
   ASSERT_FALSE(unknown.empty());

@@ -23,12 +23,6 @@ std::string characters(const std::string& text, Index begin, Index end) {
   return result;
 }
 
-std::vector<Sample> samples_of(const std::vector<std::string>& texts) {
-  std::vector<Sample> samples;
-  for (const std::string& text : texts) samples.push_back(sample_of({text}));
-  return samples;
-}
-
 // A model with random weights: over words, or over subwords.
 Runner runner_of(const std::string& system, bool subwords = true) {
   const TinyBundle tiny{.system = system, .job = "translation", .subwords = subwords};

@@ -14,12 +14,6 @@ namespace {
 
 const std::vector<std::string> kLines{"the cat sleeps", "we walk to the old house", "cats", "the river bank"};
 
-std::vector<Sample> samples_of(const std::vector<std::string>& texts) {
-  std::vector<Sample> samples;
-  for (const std::string& text : texts) samples.push_back(sample_of({text}));
-  return samples;
-}
-
 class RunnerTest : public testing::Test {
  protected:
   Runner::Warn warn() {

@@ -14,13 +14,13 @@
 namespace heed {
 namespace {
 
-const char *const kSources = "a b c\nb c\nc a a b\na\nb b\n", *const kTargets = "x y z\ny z\nz x x\nx\ny y x\n";
+const char *const kTaskSources = "a b c\nb c\nc a a b\na\nb b\n", *const kTaskTargets = "x y z\ny z\nz x x\nx\ny y x\n";
 
 class JobTaskTest : public testing::Test {
  protected:
   JobTaskTest() : training_(job_named("translation")), bundle_(test::make_tiny(tiny_)) {
-    put("s", kSources);
-    put("t", kTargets);
+    put("s", kTaskSources);
+    put("t", kTaskTargets);
     put("links", "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 2-2\n0-0\n0-0 1-1\n");
     training_.sides[0].files = training_.sides[0].valid = file("s");
     training_.sides[1].files = training_.sides[1].valid = file("t");
@@ -39,7 +39,8 @@ class JobTaskTest : public testing::Test {
     return total;
   }
 
-  const test::TinyBundle tiny_{.system = "transformer", .texts = {kSources, kTargets}, .deviation = 0, .seed = 1};
+  const test::TinyBundle tiny_{
+      .system = "transformer", .texts = {kTaskSources, kTaskTargets}, .deviation = 0, .seed = 1};
   TemporaryFolder folder_;
   Training training_;
   Bundle bundle_;
@@ -150,7 +151,7 @@ TEST_F(JobTaskTest, GoesOnWhereItStood) {
 TEST_F(JobTaskTest, ABaselineMovesWithTheRewards) {
   const test::TinyBundle hard{.system = "rnnsearch",
                               .settings = {{"normaliser", "hard"}, {"soft-mixing", "0"}, {"dropout", "0"}},
-                              .texts = {kSources, kTargets}};
+                              .texts = {kTaskSources, kTaskTargets}};
   const Bundle bundle = test::make_tiny(hard);
   training_.batch_words = 8;
   const auto baseline_after = [](JobTask& task) {

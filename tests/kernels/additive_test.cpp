@@ -13,9 +13,6 @@ namespace {
 
 using namespace heed::test;
 
-constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
-
 // Inputs and outputs in guarded memory.
 struct Work {
   AdditiveSize size;

@@ -26,13 +26,13 @@ Window window(Index input, Index kernel, Index stride, Index dilation, Index bef
 
 // Sums of `terms` products of numbers in [-1, 1): the rounding of each step is below ε·terms, and the errors of many
 // steps largely cancel.
-void expect_close(const Tensor& got, const Tensor& expected, Index terms, const char* what) {
+void expect_sums_close(const Tensor& got, const Tensor& expected, Index terms, const char* what) {
   const Real tolerance = std::numeric_limits<Real>::epsilon() * static_cast<Real>(terms + 1);
   for (Index i = 0; i < got.size(); ++i)
     ASSERT_NEAR(got.data()[i], expected.data()[i], tolerance) << what << " at " << i;
 }
 
-struct Results {
+struct ConvolutionResults {
   Tensor y, dx, dw;
 };
 
@@ -40,7 +40,7 @@ struct Data {
   Tensor x, w, bias, dy;
   Data(Index image, Index weight, Index out, Index result)
       : x(uniform(image, 1)), w(uniform(weight, 2)), bias(uniform(out, 3)), dy(uniform(result, 4)) {}
-  Results empty() const { return {Tensor(dy.shape()), Tensor(x.shape()), Tensor(w.shape())}; }
+  ConvolutionResults empty() const { return {Tensor(dy.shape()), Tensor(x.shape()), Tensor(w.shape())}; }
 };
 
 Data data_of(const Conv1dSizes& s) {
@@ -51,8 +51,8 @@ Data data_of(const Conv2dSizes& s) {
           s.batch * s.height.output * s.width.output * s.out};
 }
 
-Results run(const Conv1dSizes& s, const Data& d) {
-  Results r = d.empty();
+ConvolutionResults run(const Conv1dSizes& s, const Data& d) {
+  ConvolutionResults r = d.empty();
   // Old contents must not matter.
   Tensor scratch(Shape{conv1d_scratch(s)}, std::numeric_limits<Real>::quiet_NaN());
   conv1d(s, d.x.data(), d.w.data(), d.bias.data(), r.y.data(), scratch.data());
@@ -60,8 +60,8 @@ Results run(const Conv1dSizes& s, const Data& d) {
   conv1d_weight_gradient(s, d.x.data(), d.dy.data(), r.dw.data(), scratch.data());
   return r;
 }
-Results run(const Conv2dSizes& s, const Data& d) {
-  Results r = d.empty();
+ConvolutionResults run(const Conv2dSizes& s, const Data& d) {
+  ConvolutionResults r = d.empty();
   const auto scratch = [&](ConvPass pass) {
     return Tensor(Shape{conv2d_scratch(s, pass)}, std::numeric_limits<Real>::quiet_NaN());
   };
@@ -71,15 +71,15 @@ Results run(const Conv2dSizes& s, const Data& d) {
   return r;
 }
 
-Results reference(const Conv1dSizes& s, const Data& d) {
-  Results r = d.empty();
+ConvolutionResults reference(const Conv1dSizes& s, const Data& d) {
+  ConvolutionResults r = d.empty();
   ref::conv1d(s, d.x.data(), d.w.data(), d.bias.data(), r.y.data());
   ref::conv1d_input_gradient(s, d.dy.data(), d.w.data(), r.dx.data());
   ref::conv1d_weight_gradient(s, d.x.data(), d.dy.data(), r.dw.data());
   return r;
 }
-Results reference(const Conv2dSizes& s, const Data& d) {
-  Results r = d.empty();
+ConvolutionResults reference(const Conv2dSizes& s, const Data& d) {
+  ConvolutionResults r = d.empty();
   ref::conv2d(s, d.x.data(), d.w.data(), s.biased ? d.bias.data() : nullptr, r.y.data());
   ref::conv2d_input_gradient(s, d.dy.data(), d.w.data(), r.dx.data());
   ref::conv2d_weight_gradient(s, d.x.data(), d.dy.data(), r.dw.data());
@@ -89,11 +89,11 @@ Results reference(const Conv2dSizes& s, const Data& d) {
 template <class Sizes>
 void expect_like_reference(const Sizes& s) {
   const Data data = data_of(s);
-  const Results got = run(s, data), expected = reference(s, data);
+  const ConvolutionResults got = run(s, data), expected = reference(s, data);
   const Index taps = s.in == 0 || s.out == 0 ? 0 : data.w.size() / (s.in * s.out);
-  expect_close(got.y, expected.y, taps * s.in, "y");
-  expect_close(got.dx, expected.dx, taps * s.out, "dx");
-  expect_close(got.dw, expected.dw, s.out == 0 ? 0 : data.dy.size() / s.out, "dw");
+  expect_sums_close(got.y, expected.y, taps * s.in, "y");
+  expect_sums_close(got.dx, expected.dx, taps * s.out, "dx");
+  expect_sums_close(got.dw, expected.dw, s.out == 0 ? 0 : data.dy.size() / s.out, "dw");
 }
 
 TEST(Window, TellsRealTapsFromPadding) {
@@ -184,9 +184,9 @@ TEST(ConvolutionKernels, DoNotDependOnTheThreadCount) {
   const Conv2dSizes images{5, window(32, 3, 1, 1, 1, 1), window(32, 3, 1, 1, 1, 1), 64, 64, true};
   const Data sequence_data = data_of(sequence), image_data = data_of(images);
   set_thread_count(1);
-  const Results sequence_alone = run(sequence, sequence_data), images_alone = run(images, image_data);
+  const ConvolutionResults sequence_alone = run(sequence, sequence_data), images_alone = run(images, image_data);
   set_thread_count(3);
-  const Results sequence_shared = run(sequence, sequence_data), images_shared = run(images, image_data);
+  const ConvolutionResults sequence_shared = run(sequence, sequence_data), images_shared = run(images, image_data);
   set_thread_count(before);
   EXPECT_TRUE(same_bits(sequence_alone.y, sequence_shared.y));
   EXPECT_TRUE(same_bits(sequence_alone.dx, sequence_shared.dx));

@@ -13,8 +13,6 @@ namespace {
 
 using namespace heed::test;
 
-constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
 constexpr Real kSmallest = std::numeric_limits<Real>::denorm_min();
 constexpr Real kHuge = std::numeric_limits<Real>::max();
 

@@ -45,7 +45,7 @@ struct Outputs {
   Outputs(Index n, Place place) : sum(kRows * n, place), moments(2 * kRows, place), y(kRows * n, place) {}
 };
 
-void compare(const Inputs& in, const Outputs& got, const Outputs& want, const Real* z) {
+void compare_norm(const Inputs& in, const Outputs& got, const Outputs& want, const Real* z) {
   const Index n = in.n;
   // The mean is a sum of n numbers of up to `largest`, its error shifts the whole row.
   const double roundings = 8 + static_cast<double>(n) / 4;
@@ -76,14 +76,14 @@ TEST(LayerNorm, MatchesItsTwin) {
                      got.y.data());
           ref::layer_norm(in.size(), in.x.data(), nullptr, in.gain.data(), in.bias.data(), nullptr, want.moments.data(),
                           want.y.data());
-          compare(in, got, want, in.x.data());
+          compare_norm(in, got, want, in.x.data());
 
           layer_norm(in.size(), in.x.data(), in.residual.data(), in.gain.data(), in.bias.data(), got.sum.data(),
                      got.moments.data(), got.y.data());
           ref::layer_norm(in.size(), in.x.data(), in.residual.data(), in.gain.data(), in.bias.data(), want.sum.data(),
                           want.moments.data(), want.y.data());
           expect_same(got.sum.values(), want.sum.values());
-          compare(in, got, want, want.sum.data());
+          compare_norm(in, got, want, want.sum.data());
         }
       }
     }

@@ -71,7 +71,7 @@ const std::vector<Kernel>& all_kernels() {
 
 #undef HEED_BOTH
 
-void expect_close(Arrays& fast, Arrays& twin) {
+void expect_arrays_close(Arrays& fast, Arrays& twin) {
   // Eight roundings of numbers of size up to about 4.
   const double tolerance = 32 * static_cast<double>(std::numeric_limits<Real>::epsilon());
   for (std::size_t array = 0; array < fast.data.size(); ++array)
@@ -92,7 +92,7 @@ TEST(OptimiseKernels, EqualTheirTwinsOnEveryTarget) {
               Arrays fast(n, offset, 5), twin(n, offset, 5);
               kernel.fast(n, update, zero ? nullptr : fast[kGradient], fast);
               kernel.twin(n, update, zero ? nullptr : twin[kGradient], twin);
-              expect_close(fast, twin);
+              expect_arrays_close(fast, twin);
               if (HasFatalFailure()) return use_simd_target("");
             }
   }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Real kGuard = 12345;
 
-Window window(Index input, Index kernel, Index stride, Index padding) {
+Window pool_window(Index input, Index kernel, Index stride, Index padding) {
   return {input, (input + 2 * padding - kernel) / stride + 1, kernel, stride, 1, padding};
 }
 
@@ -30,7 +30,7 @@ struct Numbers {
   Real* data() { return all.data() + 1; }
 };
 
-void expect_like_reference(const PoolSizes& s) {
+void expect_pools_like_reference(const PoolSizes& s) {
   const Index inputs = s.batch * s.height.input * s.width.input * s.channels;
   const Index outputs = s.batch * s.height.output * s.width.output * s.channels;
   Numbers x(inputs, 1), dy(outputs, 2), y(outputs, 3), expected_y(outputs, 3), dx(inputs, 4), expected_dx(inputs, 4);
@@ -55,25 +55,25 @@ void expect_like_reference(const PoolSizes& s) {
 
 TEST(PoolingKernels, AgreeWithTheScalarTwinsOnEveryTarget) {
   const std::pair<Window, Window> windows[] = {
-      {{}, window(7, 2, 2, 0)},  // time, the last step left over
-      {{}, window(7, 3, 1, 2)},  // overlapping, padded
-      {window(5, 2, 2, 1), window(6, 3, 2, 1)},
-      {window(4, 4, 4, 3), window(4, 1, 2, 0)},
-      {window(1, 1, 1, 0), window(1, 1, 1, 0)},
+      {{}, pool_window(7, 2, 2, 0)},  // time, the last step left over
+      {{}, pool_window(7, 3, 1, 2)},  // overlapping, padded
+      {pool_window(5, 2, 2, 1), pool_window(6, 3, 2, 1)},
+      {pool_window(4, 4, 4, 3), pool_window(4, 1, 2, 0)},
+      {pool_window(1, 1, 1, 0), pool_window(1, 1, 1, 0)},
   };
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
     use_simd_target(target);
     for (const auto& [height, width] : windows)
-      for (Index channels = 0; channels <= 35; ++channels) expect_like_reference({2, height, width, channels});
-    expect_like_reference({0, window(5, 2, 2, 1), window(6, 3, 2, 1), 4});
+      for (Index channels = 0; channels <= 35; ++channels) expect_pools_like_reference({2, height, width, channels});
+    expect_pools_like_reference({0, pool_window(5, 2, 2, 1), pool_window(6, 3, 2, 1), 4});
     use_simd_target("");
   }
 }
 
 TEST(PoolingKernels, ANaNWinsTheMaximum) {
   const Real nan = std::numeric_limits<Real>::quiet_NaN();
-  const PoolSizes sizes{1, {}, window(3, 3, 3, 0), 1};
+  const PoolSizes sizes{1, {}, pool_window(3, 3, 3, 0), 1};
   for (int at = 0; at < 3; ++at) {
     Real x[3] = {1, 2, 0}, y = 0;
     x[at] = nan;
@@ -83,7 +83,7 @@ TEST(PoolingKernels, ANaNWinsTheMaximum) {
 }
 
 TEST(PoolingKernels, DoNotDependOnTheThreadCount) {
-  const PoolSizes sizes{6, window(40, 3, 2, 1), window(40, 3, 2, 1), 48};
+  const PoolSizes sizes{6, pool_window(40, 3, 2, 1), pool_window(40, 3, 2, 1), 48};
   const Index inputs = 6 * 40 * 40 * 48, outputs = 6 * 20 * 20 * 48;
   ASSERT_EQ(sizes.height.output, 20);
   const int before = thread_count();

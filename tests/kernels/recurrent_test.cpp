@@ -46,7 +46,7 @@ class Array {
 
 // Runs a kernel and its twin on the same arrays, and compares every array afterwards.
 using Kernel = std::function<void(std::vector<Array>&)>;
-void compare(const std::vector<Numbers>& arrays, const Kernel& fast, const Kernel& twin) {
+void compare_recurrent(const std::vector<Numbers>& arrays, const Kernel& fast, const Kernel& twin) {
   std::vector<Array> ours(arrays.begin(), arrays.end()), theirs(arrays.begin(), arrays.end());
   fast(ours);
   twin(theirs);
@@ -74,7 +74,7 @@ TEST_P(RecurrentKernels, LstmMatchesItsTwin) {
   over_sizes([](Index rows, Index n) {
     for (const bool bias : {false, true}) {
       const Index units = rows * n;
-      compare(
+      compare_recurrent(
           {random_numbers(4 * n, 1), random_numbers(units, 2), random_numbers(4 * units, 3), Numbers(units),
            Numbers(units)},
           [&](auto& a) {
@@ -85,7 +85,7 @@ TEST_P(RecurrentKernels, LstmMatchesItsTwin) {
             kernels::ref::lstm_forward(rows, n, bias ? a[0].data() : nullptr, a[1].data(), a[2].data(), a[3].data(),
                                        a[4].data());
           });
-      compare(
+      compare_recurrent(
           {random_numbers(units, 4), random_numbers(units, 5), random_numbers(4 * units, 6, 0, 1),
            random_numbers(units, 7)},
           [&](auto& a) { kernels::lstm_backward(rows, n, a[0].data(), a[1].data(), a[2].data(), a[3].data()); },
@@ -103,7 +103,7 @@ TEST_P(RecurrentKernels, GruWithResetAfterMatchesItsTwin) {
         const auto biases = [&](auto& a) {
           return bias ? kernels::GruBiases{a[0].data(), a[1].data()} : kernels::GruBiases{nullptr, nullptr};
         };
-        compare(
+        compare_recurrent(
             {random_numbers(3 * n, 1), random_numbers(n, 2), random_numbers(3 * units, 3), random_numbers(units, 4),
              random_numbers(3 * units, 5), Numbers(units), Numbers(units)},
             [&](auto& a) {
@@ -115,7 +115,7 @@ TEST_P(RecurrentKernels, GruWithResetAfterMatchesItsTwin) {
                                               a[6].data());
             });
       }
-      compare(
+      compare_recurrent(
           {random_numbers(units, 6), random_numbers(3 * units, 7, 0, 1), random_numbers(units, 8),
            random_numbers(units, 9)},
           [&](auto& a) { kernels::gru_after_backward(shape, a[0].data(), a[1].data(), a[2].data(), a[3].data()); },
@@ -135,19 +135,19 @@ TEST_P(RecurrentKernels, GruWithResetBeforeMatchesItsTwin) {
         const auto b = [&](auto& a) { return bias ? a[0].data() : nullptr; };
         const std::vector<Numbers> arrays{random_numbers(3 * n, 1), random_numbers(units, 2),
                                           random_numbers(3 * units, 3), Numbers(units)};
-        compare(
+        compare_recurrent(
             arrays, [&](auto& a) { kernels::gru_before_gates(shape, b(a), a[1].data(), a[2].data(), a[3].data()); },
             [&](auto& a) { kernels::ref::gru_before_gates(shape, b(a), a[1].data(), a[2].data(), a[3].data()); });
-        compare(
+        compare_recurrent(
             arrays, [&](auto& a) { kernels::gru_before_state(shape, b(a), a[1].data(), a[2].data(), a[3].data()); },
             [&](auto& a) { kernels::ref::gru_before_state(shape, b(a), a[1].data(), a[2].data(), a[3].data()); });
       }
       const std::vector<Numbers> arrays{random_numbers(units, 4), random_numbers(units, 5),
                                         random_numbers(3 * units, 6, 0, 1), random_numbers(units, 7)};
-      compare(
+      compare_recurrent(
           arrays, [&](auto& a) { kernels::gru_before_backward_state(shape, a[0].data(), a[2].data(), a[3].data()); },
           [&](auto& a) { kernels::ref::gru_before_backward_state(shape, a[0].data(), a[2].data(), a[3].data()); });
-      compare(
+      compare_recurrent(
           arrays,
           [&](auto& a) {
             kernels::gru_before_backward_gates(shape, a[0].data(), a[1].data(), a[2].data(), a[3].data());
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(EveryTarget, RecurrentKernels, ::testing::ValuesIn(kern
 TEST(RecurrentTranspose, MatchesItsTwinAtOddSizes) {
   for (const Index rows : {0, 1, 15, 16, 17, 40})
     for (const Index columns : {0, 1, 16, 33, 700})
-      compare(
+      compare_recurrent(
           {random_numbers(rows * columns, 1), Numbers(static_cast<std::size_t>(rows * columns))},
           [&](auto& a) { kernels::transpose(rows, columns, a[0].data(), a[1].data()); },
           [&](auto& a) { kernels::ref::transpose(rows, columns, a[0].data(), a[1].data()); });

@@ -12,9 +12,6 @@ namespace {
 
 using namespace heed::test;
 
-constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
-
 struct Extents {
   Index outer, axis, inner;
   Index size() const { return outer * axis * inner; }

@@ -15,8 +15,6 @@ namespace {
 
 using namespace heed::test;
 
-constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
 constexpr Real kLowest = std::numeric_limits<Real>::lowest();
 
 // Three rows, one of them masked out altogether, one by halves, one with a -infinity in it.

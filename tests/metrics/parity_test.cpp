@@ -12,7 +12,7 @@ namespace heed::test {
 namespace {
 
 // Sums of a few logarithms and quotients in double, in the same order.
-constexpr double kTolerance = 1e-9;
+constexpr double kParityTolerance = 1e-9;
 
 struct MetricCase {
   std::vector<std::string> hypotheses;
@@ -45,10 +45,10 @@ TEST(MetricParity, Bleu) {
     if (!given.at("smooth_value").is_null()) options.smoothing_value = given.at("smooth_value").get<double>();
 
     const Bleu found = corpus_bleu(hypotheses, references, options);
-    EXPECT_NEAR(found.score, recorded.at("bleu").get<double>(), kTolerance);
-    EXPECT_NEAR(found.brevity_penalty, recorded.at("brevity_penalty").get<double>(), kTolerance);
+    EXPECT_NEAR(found.score, recorded.at("bleu").get<double>(), kParityTolerance);
+    EXPECT_NEAR(found.brevity_penalty, recorded.at("brevity_penalty").get<double>(), kParityTolerance);
     for (std::size_t n = 0; n < BleuCounts::kOrder; ++n)
-      EXPECT_NEAR(found.precisions[n], recorded.at("precisions").at(n).get<double>(), kTolerance);
+      EXPECT_NEAR(found.precisions[n], recorded.at("precisions").at(n).get<double>(), kParityTolerance);
     EXPECT_EQ(found.counts.hypothesis_length, recorded.at("lengths").at(0).get<Index>());
     EXPECT_EQ(found.counts.reference_length, recorded.at("lengths").at(1).get<Index>());
     EXPECT_EQ(bleu_signature(references[0].size(), options), recorded.at("signature").get<std::string>());
@@ -56,7 +56,7 @@ TEST(MetricParity, Bleu) {
     options.effective_order = true;
     for (std::size_t i = 0; i < hypotheses.size(); ++i)
       EXPECT_NEAR(bleu(bleu_counts(hypotheses[i], references[i], options), options).score,
-                  recorded.at("sentence_bleu").at(i).get<double>(), kTolerance)
+                  recorded.at("sentence_bleu").at(i).get<double>(), kParityTolerance)
           << hypotheses[i];
   }
 }
@@ -68,12 +68,12 @@ TEST(MetricParity, Chrf) {
                               .beta = given.at("beta"),
                               .lowercase = given.at("lowercase"),
                               .white_space = given.at("whitespace")};
-    EXPECT_NEAR(corpus_chrf(hypotheses, references, options), recorded.at("chrf").get<double>(), kTolerance);
+    EXPECT_NEAR(corpus_chrf(hypotheses, references, options), recorded.at("chrf").get<double>(), kParityTolerance);
     EXPECT_EQ(chrf_name(options), recorded.at("chrf_name").get<std::string>());
     EXPECT_EQ(chrf_signature(references[0].size(), options), recorded.at("chrf_signature").get<std::string>());
     for (std::size_t i = 0; i < hypotheses.size(); ++i)
       EXPECT_NEAR(chrf(chrf_counts(hypotheses[i], references[i], options), options),
-                  recorded.at("sentence_chrf").at(i).get<double>(), kTolerance)
+                  recorded.at("sentence_chrf").at(i).get<double>(), kParityTolerance)
           << hypotheses[i];
   }
 }

@@ -9,7 +9,7 @@
 namespace heed::test {
 namespace {
 
-Tensor logits_of(const TinyModel& tiny, const Source& source) {
+Tensor summary_logits(const TinyModel& tiny, const Source& source) {
   return tiny.model->forward(source, sentences({{1, 4, 8, 3}})).words.logits().value().contiguous();
 }
 
@@ -17,9 +17,9 @@ Tensor logits_of(const TinyModel& tiny, const Source& source) {
 TEST(Abs, ABagOfWordsHasNoOrder) {
   const Source source = sentences({{3, 7, 4, 9, 2}}), other = sentences({{9, 4, 3, 7, 2}});
   const TinyModel bag({"abs", {{"encoder", "bow"}}}), conv({"abs", {{"encoder", "conv"}}}), attention({"abs", {}});
-  EXPECT_LE(distance(logits_of(bag, source), logits_of(bag, other)), 1e-5);
-  EXPECT_GT(distance(logits_of(conv, source), logits_of(conv, other)), 1e-4);
-  EXPECT_GT(distance(logits_of(attention, source), logits_of(attention, other)), 1e-4);
+  EXPECT_LE(distance(summary_logits(bag, source), summary_logits(bag, other)), 1e-5);
+  EXPECT_GT(distance(summary_logits(conv, source), summary_logits(conv, other)), 1e-4);
+  EXPECT_GT(distance(summary_logits(attention, source), summary_logits(attention, other)), 1e-4);
 }
 
 // P = 0 looks everywhere alike; unless neighbours are averaged, that is the bag of words.
@@ -28,7 +28,7 @@ TEST(Abs, AttentionWithoutAMatrixIsTheBag) {
   set_to_zero(attention.parameters, "attention.score.weight");
   copy_parameters(attention.parameters, bag.parameters);
   const Source source = sentences({{3, 7, 4, 9, 2}});
-  EXPECT_LE(distance(logits_of(attention, source), logits_of(bag, source)), 1e-5);
+  EXPECT_LE(distance(summary_logits(attention, source), summary_logits(bag, source)), 1e-5);
   const Tensor weights =
       attention.model->forward(source, sentences({{1, 4}}), {.alignment = true}).alignment.value().contiguous();
   for (const Real weight : weights.values()) EXPECT_NEAR(weight, 0.2, 1e-6);
@@ -48,7 +48,7 @@ TEST(Abs, SmoothingIsTheMeanOfNeighbours) {
   for (TinyModel* each : {&smooth, &plain}) set_to_zero(each->parameters, "attention.score.weight");
   // 0 7 7 7 0 and the end: smoothed, the sum of the vectors stays what it is.
   const Source source = sentences({{5, 7, 7, 7, 5, 2}});
-  EXPECT_LE(distance(logits_of(smooth, source), logits_of(plain, source)), 1e-5);
+  EXPECT_LE(distance(summary_logits(smooth, source), summary_logits(plain, source)), 1e-5);
 }
 
 // Only the last C words count.

@@ -12,7 +12,7 @@ class EveryChooser : public testing::TestWithParam<ChooserVariant> {};
 INSTANTIATE_TEST_SUITE_P(Choosers, EveryChooser, testing::ValuesIn(every_chooser_variant()),
                          [](const auto& at) { return test_name(at.param); });
 
-Tensor row(const Tensor& x, Index b) { return x.slice(0, b, b + 1).contiguous().reshape(Shape{x.size(1)}); }
+Tensor row_of_sample(const Tensor& x, Index b) { return x.slice(0, b, b + 1).contiguous().reshape(Shape{x.size(1)}); }
 
 TEST_P(EveryChooser, ASampleDoesNotKnowItsNeighbours) {
   const TinyChooser tiny(GetParam());
@@ -20,7 +20,8 @@ TEST_P(EveryChooser, ASampleDoesNotKnowItsNeighbours) {
   const Chosen together = tiny.chooser->forward(texts, {.alignment = true});
   for (Index b = 0; b < 3; ++b) {
     const Chosen alone = tiny.chooser->forward(only_sample(texts, b), {.alignment = true});
-    EXPECT_LE(distance(row(together.scores.value(), b), row(alone.scores.value(), 0)), 1e-5) << "sample " << b;
+    EXPECT_LE(distance(row_of_sample(together.scores.value(), b), row_of_sample(alone.scores.value(), 0)), 1e-5)
+        << "sample " << b;
     if (!alone.alignment) continue;
     const Tensor own = alone.alignment.value().contiguous();
     const Tensor beside =
@@ -81,8 +82,10 @@ TEST(FrozenVectors, StayWhileOthersLearn) {
         Real{0.1F});
   }
   const Tensor after = table.vectors.value();
-  for (const std::int32_t word : {3, 9, 6}) EXPECT_TRUE(same_bits(row(before, word), row(after, word))) << word;
-  for (const std::int32_t word : {4, 5, 7, 10}) EXPECT_GT(distance(row(before, word), row(after, word)), 1e-3) << word;
+  for (const std::int32_t word : {3, 9, 6})
+    EXPECT_TRUE(same_bits(row_of_sample(before, word), row_of_sample(after, word))) << word;
+  for (const std::int32_t word : {4, 5, 7, 10})
+    EXPECT_GT(distance(row_of_sample(before, word), row_of_sample(after, word)), 1e-3) << word;
 }
 
 TEST(Bag, ReadsOneTextAlone) { EXPECT_THROW(TinyChooser(ChooserVariant{{"bag", {}}, 2}), Error); }

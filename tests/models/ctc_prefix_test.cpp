@@ -15,7 +15,7 @@ constexpr Index kFrames = 4, kVocabulary = 5;
 using Words = std::vector<std::int32_t>;
 
 // Probabilities of each frame; the end and what is unknown never are.
-Tensor frames(Index rows, std::uint64_t seed) {
+Tensor log_frames(Index rows, std::uint64_t seed) {
   Tensor p(Shape{rows, kFrames, kVocabulary}, Real{0});
   RandomSequence random(RandomKey{seed, 1});
   for (Index row = 0; row < rows * kFrames; ++row) {
@@ -59,7 +59,7 @@ double of_prefix(const std::map<Words, double>& all, const Words& prefix) {
 
 // Trying out every path gives the same, word for word, repeated ones among them.
 TEST(CtcPrefix, IsTheSumOfAllPaths) {
-  const Tensor p = frames(2, 3);
+  const Tensor p = log_frames(2, 3);
   Ids lengths(Shape{2}, 4);
   lengths.data()[1] = 3;
   for (const Words& written : {Words{3, 4}, Words{3, 3}, Words{4, 4}, Words{4, 3, 4}}) {

@@ -105,7 +105,7 @@ void expect_sum(const Tensor& x, const Shape& shape, double expected, double pre
 }
 
 // The 1,000 classes of ImageNet, of the mean over the grid.
-std::vector<double> logits(const Tensor& features, const std::string& layer) {
+std::vector<double> logits_of_head(const Tensor& features, const std::string& layer) {
   const Index width = features.size(2), places = features.size() / width;
   const Tensor weight = hashed_tensor(layer + ".weight", {1000, width}), bias = hashed_tensor(layer + ".bias", {1000});
   std::vector<double> mean(static_cast<std::size_t>(width), 0), scores;
@@ -138,7 +138,7 @@ TEST(Eye, Resnet18IsTimms) {
   expect_sum(outputs[4], {2, 3, 512}, 32435.989, 1e-3);
   EXPECT_NEAR(outputs[4].at({0, 0, 0}), 11.02094, 1e-4);
   EXPECT_NEAR(outputs[4].at({1, 2, 511}), 24.24777, 1e-4);
-  const std::vector<double> scores = logits(outputs[4], "fc");
+  const std::vector<double> scores = logits_of_head(outputs[4], "fc");
   EXPECT_NEAR(scores.front(), -13.92418, 1e-3);
   EXPECT_NEAR(scores.back(), 23.10560, 1e-3);
   EXPECT_EQ(best(scores), 567);
@@ -148,7 +148,7 @@ TEST(Eye, Resnet50IsTimms) {
   const auto outputs = golden_outputs("resnet50", {"layer1", "layer4"});
   expect_sum(outputs[0], {16, 19, 256}, 153271.98, 1e-2);
   expect_sum(outputs[1], {2, 3, 2048}, 4163078.6, 1e-1);
-  const std::vector<double> scores = logits(outputs[1], "fc");
+  const std::vector<double> scores = logits_of_head(outputs[1], "fc");
   EXPECT_NEAR(scores[0], 701.115, 1e-2);
   EXPECT_EQ(best(scores), 468);
 }
@@ -166,7 +166,7 @@ TEST(Eye, EfficientNetLite0IsTimms) {
   expect_sum(outputs[6], {2, 3, 1280}, 10300.314, 1e-3);
   EXPECT_NEAR(outputs[6].at({0, 0, 0}), 4.489424, 1e-4);
   EXPECT_EQ(outputs[6].at({1, 2, 1279}), 0);
-  const std::vector<double> scores = logits(outputs[6], "classifier");
+  const std::vector<double> scores = logits_of_head(outputs[6], "classifier");
   EXPECT_NEAR(scores.front(), 1.393269, 1e-4);
   EXPECT_NEAR(scores.back(), -4.532621, 1e-4);
   EXPECT_EQ(best(scores), 766);
@@ -184,7 +184,7 @@ ImageSense taught(const EyeConfig& config) {
   return sense;
 }
 
-void expect_close(const Tensor& a, const Tensor& b, double tolerance) {
+void expect_near_each(const Tensor& a, const Tensor& b, double tolerance) {
   ASSERT_EQ(a.shape(), b.shape());
   for (Index i = 0; i < a.size(); ++i)
     ASSERT_NEAR(a.data()[i], b.data()[i], tolerance * (1 + std::abs(b.data()[i]))) << i;
@@ -215,7 +215,7 @@ TEST(Eye, SeesTheSameFrozenAndInTheModel) {
     EXPECT_EQ(given.features.shape(), (Shape{70 * 70, 3}));
     EXPECT_EQ(given.rows, frozen.rows);
     const Tensor seen = eye(given.features.reshape(Shape{1, 70 * 70, 3})).value();
-    expect_close(seen.reshape(Shape{seen.size(1), seen.size(2)}), frozen.features, 2e-4);
+    expect_near_each(seen.reshape(Shape{seen.size(1), seen.size(2)}), frozen.features, 2e-4);
 
     // Where nothing is recorded it is the frozen network, for every picture by itself.
     const NoGradient off;
@@ -284,8 +284,8 @@ TEST(Eye, KnowsAfterwardsWhatItLearned) {
   learned.learn({.weights = known});  // a file of folded weights
   const Value value{.text = "x", .numbers = picture(30, 50)};
   const Tensor expected = sense(value).features;
-  expect_close(recalled(value).features, expected, 0);
-  expect_close(learned(value).features, expected, 0);
+  expect_near_each(recalled(value).features, expected, 0);
+  expect_near_each(learned(value).features, expected, 0);
   EXPECT_EQ(known.size(), 3 + 2 * 9);  // of the stem, three blocks, and nothing behind them
 }
 
@@ -306,8 +306,8 @@ TEST(Eye, SeesEveryPictureOfABatchAlone) {
   std::copy_n(other.data(), other.size(), both.data() + one.size());
   const Tensor seen = sense.features(both);
   const auto alone = [&](const Tensor& pixels) { return sense.features(pixels.reshape(Shape{1, 48, 48, 3})); };
-  expect_close(seen.slice(0, 0, 1).contiguous(), alone(one), 1e-5);
-  expect_close(seen.slice(0, 1, 2).contiguous(), alone(other), 1e-5);
+  expect_near_each(seen.slice(0, 0, 1).contiguous(), alone(one), 1e-5);
+  expect_near_each(seen.slice(0, 1, 2).contiguous(), alone(other), 1e-5);
 }
 
 TEST(Eye, ThreadsMaySeeAtOnce) {
@@ -318,7 +318,7 @@ TEST(Eye, ThreadsMaySeeAtOnce) {
   parallel_for(4, 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) seen[static_cast<std::size_t>(i)] = sense(value).features;
   });
-  for (const Tensor& each : seen) expect_close(each, expected, 1e-5);
+  for (const Tensor& each : seen) expect_near_each(each, expected, 1e-5);
 }
 
 TEST(Eye, TellsWhatIsWrongWithWeightsAndNames) {

@@ -10,13 +10,13 @@
 namespace heed::test {
 namespace {
 
-constexpr Index kWidth = 5;
+constexpr Index kFrameWidth = 5;
 using Settings = std::map<std::string, std::string>;
 
-std::unique_ptr<ListenerConfig> tiny(const Settings& settings) {
+std::unique_ptr<ListenerConfig> tiny_listener(const Settings& settings) {
   auto config = std::make_unique<ListenerConfig>();
   make_tiny(*config, {"listener", settings}, 4);
-  config->inputs = {kWidth}, config->outputs = kTargetWords;
+  config->inputs = {kFrameWidth}, config->outputs = kTargetWords;
   return config;
 }
 
@@ -24,14 +24,14 @@ Source frames(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 3) 
   const auto batch = static_cast<Index>(lengths.size());
   Source source{
       .lengths = Ids(Shape{batch}),
-      .features = random_tensor(Shape{batch, *std::max_element(lengths.begin(), lengths.end()), kWidth}, seed)};
+      .features = random_tensor(Shape{batch, *std::max_element(lengths.begin(), lengths.end()), kFrameWidth}, seed)};
   std::copy(lengths.begin(), lengths.end(), source.lengths.data());
   return source;
 }
 
 struct Made {
   explicit Made(const Settings& settings)
-      : config(tiny(settings)), parameters(1), model(make_writer("listener", Scope(parameters), *config)) {
+      : config(tiny_listener(settings)), parameters(1), model(make_writer("listener", Scope(parameters), *config)) {
     randomise(parameters, 1, 0.4);
   }
   std::unique_ptr<ListenerConfig> config;

@@ -11,7 +11,7 @@
 namespace heed::test {
 namespace {
 
-RnnSearchConfig tiny() {
+RnnSearchConfig tiny_rnnsearch() {
   RnnSearchConfig config;  // of the paper, but small
   config.inputs[0] = kSourceWords, config.outputs = kTargetWords;
   config.embedding = 5, config.hidden = 40, config.maxout = 4;
@@ -26,7 +26,7 @@ double deviation(const Tensor& x) {
 
 TEST(RnnSearchModel, StartsAsThePaperSays) {
   Parameters parameters;
-  const RnnSearch<GruLayer> model(Scope(parameters), tiny());
+  const RnnSearch<GruLayer> model(Scope(parameters), tiny_rnnsearch());
   for (const char* zero : {"attention.score.v", "encoder.forward.bias", "decoder.bias", "readout.bias", "output.bias"})
     EXPECT_EQ(deviation(parameters.at(zero).value()), 0) << zero;
   for (const char* small : {"attention.score.query.weight", "attention.score.key.weight"})
@@ -47,7 +47,7 @@ TEST(RnnSearchModel, StartsAsThePaperSays) {
 // v = 0 at the start: every word of the source has the same weight, whatever is asked.
 TEST(RnnSearchModel, FirstLooksEverywhereAlike) {
   Parameters parameters;
-  const RnnSearch<GruLayer> model(Scope(parameters), tiny());
+  const RnnSearch<GruLayer> model(Scope(parameters), tiny_rnnsearch());
   const Source source = some_sources();
   const Tensor weights = model.forward(source, some_previous(), {.alignment = true}).alignment.value().contiguous();
   for (Index b = 0; b < weights.size(0); ++b) {
@@ -89,7 +89,7 @@ TEST(RnnSearchModel, SaysWhatIsWrong) {
   EXPECT_EQ(make({{"tied", "true"}, {"maxout", "3"}}),
             "[output] the words' vectors of width 4 cannot be the output's weights of width 3; "
             "give both one width, or set tied to false");
-  RnnSearchConfig config = tiny();
+  RnnSearchConfig config = tiny_rnnsearch();
   config.copy = true, config.outputs = 12;
   Parameters parameters;
   EXPECT_EQ(message_of([&] { RnnSearch<GruLayer>(Scope(parameters), config); }),

@@ -15,7 +15,7 @@ namespace {
 
 Source some_images() { return as_read_by({"show-attend-tell", {}}, some_sources()); }
 
-Tensor logits_of(const TinyModel& tiny, const Source& images, const ForwardOptions& options = {}) {
+Tensor caption_logits(const TinyModel& tiny, const Source& images, const ForwardOptions& options = {}) {
   return tiny.model->forward(images, some_previous(), options).words.logits().value().contiguous();
 }
 
@@ -30,18 +30,18 @@ TEST(ShowAttendTell, HardIsSoftWhereTheWeightsAreOneHot) {
   const Source images = some_images();
   const TeacherForced looked = soft.model->forward(images, some_previous(), {.alignment = true});
   for (const Real weight : looked.alignment.value().contiguous().values()) EXPECT_TRUE(weight == 0 || weight == 1);
-  const Tensor expected = logits_of(soft, images);
-  EXPECT_LE(distance(expected, logits_of(hard, images)), 1e-5);
+  const Tensor expected = caption_logits(soft, images);
+  EXPECT_LE(distance(expected, caption_logits(hard, images)), 1e-5);
   Random random(1);
-  EXPECT_LE(distance(expected, logits_of(hard, images, {.random = &random})), 1e-5);
+  EXPECT_LE(distance(expected, caption_logits(hard, images, {.random = &random})), 1e-5);
 }
 
 TEST(ShowAttendTell, ExpectedContextIsThatOfSoftAttention) {
   const TinyModel soft({"show-attend-tell", {}});
   const TinyModel expected({"show-attend-tell", {{"attention", "hard"}, {"expected", "true"}}});
   const TinyModel best({"show-attend-tell", {{"attention", "hard"}}});
-  EXPECT_LE(distance(logits_of(soft, some_images()), logits_of(expected, some_images())), 1e-6);
-  EXPECT_GT(distance(logits_of(soft, some_images()), logits_of(best, some_images())), 1e-3);
+  EXPECT_LE(distance(caption_logits(soft, some_images()), caption_logits(expected, some_images())), 1e-6);
+  EXPECT_GT(distance(caption_logits(soft, some_images()), caption_logits(best, some_images())), 1e-3);
 }
 
 TEST(ShowAttendTell, WithoutAttentionTheMeanIsReadAtEveryStep) {
@@ -63,11 +63,11 @@ TEST(ShowAttendTell, AClosedGateShutsTheImageOut) {
   fill(tiny.parameters, "gate.bias", -1000);
   fill(tiny.parameters, "start.weight", 0);
   Source other = some_images();
-  const Tensor before = logits_of(tiny, other);
+  const Tensor before = caption_logits(tiny, other);
   for (Real& number : other.features.values()) number += 1;
-  EXPECT_TRUE(same_bits(before, logits_of(tiny, other)));
+  EXPECT_TRUE(same_bits(before, caption_logits(tiny, other)));
   fill(tiny.parameters, "gate.bias", 0);
-  EXPECT_FALSE(same_bits(before, logits_of(tiny, other)));
+  EXPECT_FALSE(same_bits(before, caption_logits(tiny, other)));
 }
 
 // One decision for all steps of a batch: every look is a sample, or every look is the expected one.
@@ -116,10 +116,10 @@ TEST(ShowAttendTell, EveryRegionLosesTheSameNumbers) {
   three.lengths = Ids(Shape{batch}, 3);
   const auto dropped = [&](const Source& images) {
     Random random(1);
-    return logits_of(tiny, images, {.random = &random});
+    return caption_logits(tiny, images, {.random = &random});
   };
   EXPECT_LE(distance(dropped(one), dropped(three)), 1e-5);
-  EXPECT_GT(distance(dropped(one), logits_of(tiny, one)), 1e-3);
+  EXPECT_GT(distance(dropped(one), caption_logits(tiny, one)), 1e-3);
 }
 
 // Words and regions of padding take no part: the penalty of a batch is the sum of its samples' own.

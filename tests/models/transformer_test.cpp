@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-TransformerConfig tiny() {
+TransformerConfig tiny_transformer() {
   TransformerConfig config;
   config.inputs[0] = 11, config.outputs = 13;
   config.layers = config.decoder_layers = 2;
@@ -30,7 +30,7 @@ Tensor logits(const TransformerConfig& config, const Source& source, const Sourc
   return Transformer(Scope(parameters), config).forward(source, previous).words.logits().value().contiguous();
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) { return std::equal(a.data(), a.data() + a.size(), b.data()); }
+bool same_numbers(const Tensor& a, const Tensor& b) { return std::equal(a.data(), a.data() + a.size(), b.data()); }
 
 TEST(TransformerModel, SinusoidsAreThePapers) {
   const Tensor table = Transformer::sinusoids(1, 1, 512);
@@ -43,7 +43,7 @@ TEST(TransformerModel, SinusoidsAreThePapers) {
 TEST(TransformerModel, WithoutPositionsTheOrderOfTheSourceDoesNotMatter) {
   const Source previous = one_sentence({1, 4, 5});
   const auto distance = [&](const std::string& positions) {
-    TransformerConfig config = tiny();
+    TransformerConfig config = tiny_transformer();
     config.positions = positions;
     const Tensor a = logits(config, one_sentence({3, 7, 4, 9, 2}), previous);
     const Tensor b = logits(config, one_sentence({9, 4, 2, 3, 7}), previous);
@@ -57,16 +57,16 @@ TEST(TransformerModel, WithoutPositionsTheOrderOfTheSourceDoesNotMatter) {
 
 TEST(TransformerModel, NeighboursThatReachEverywhereChangeNothing) {
   const Source source = one_sentence({3, 7, 4, 9, 2}), previous = one_sentence({1, 4, 5, 6});
-  TransformerConfig config = tiny();
+  TransformerConfig config = tiny_transformer();
   const Tensor full = logits(config, source, previous);
   config.neighbours = 8;
-  EXPECT_TRUE(same_bits(full, logits(config, source, previous)));
+  EXPECT_TRUE(same_numbers(full, logits(config, source, previous)));
   config.neighbours = 2;
-  EXPECT_FALSE(same_bits(full, logits(config, source, previous)));
+  EXPECT_FALSE(same_numbers(full, logits(config, source, previous)));
 }
 
 TEST(TransformerModel, OneTableForAllSavesTwo) {
-  TransformerConfig config = tiny();
+  TransformerConfig config = tiny_transformer();
   config.outputs = config.inputs[0];
   config.tied = "all";
   Parameters shared, separate;
@@ -78,7 +78,7 @@ TEST(TransformerModel, OneTableForAllSavesTwo) {
 
 TEST(TransformerModel, RefusesWhatMakesNoSense) {
   const auto refusal = [](auto change) {
-    TransformerConfig config = tiny();
+    TransformerConfig config = tiny_transformer();
     change(config);
     return test::message_of([&] {
       Parameters parameters;

@@ -7,7 +7,7 @@ namespace heed::test {
 namespace {
 
 // The options of single systems.
-const std::vector<SystemVariant> kOptions{
+const std::vector<SystemVariant> kTranslationOptions{
     {"transformer", {{"norm", "pre"}}},
     {"transformer", {{"tied", "all"}}},
     {"transformer", {{"copy", "true"}, {"coverage-loss", "0.5"}, {"alignment-layer", "1"}}},
@@ -59,7 +59,7 @@ std::vector<SystemVariant> every_system() {
 
 std::vector<SystemVariant> every_variant() {
   std::vector<SystemVariant> list = every_system();
-  list.insert(list.end(), kOptions.begin(), kOptions.end());
+  list.insert(list.end(), kTranslationOptions.begin(), kTranslationOptions.end());
   for (const System* system : writers())
     if (has_field(*system, "score")) add_parts(system->name, list);
   return list;

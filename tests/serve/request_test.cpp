@@ -27,7 +27,7 @@ HttpRequest form(const std::string& body) {
 
 // "status words" of the HttpError that `call` throws.
 template <class Call>
-std::string refusal(const Call& call) {
+std::string refusal_of_call(const Call& call) {
   try {
     call();
   } catch (const HttpError& error) {
@@ -38,10 +38,10 @@ std::string refusal(const Call& call) {
 }
 
 std::string translate_refusal(const std::string& body, const RequestLimits& limits = {}) {
-  return refusal([&] { translate_request(post("/translate", body), limits); });
+  return refusal_of_call([&] { translate_request(post("/translate", body), limits); });
 }
 std::string explain_refusal(const std::string& body, const RequestLimits& limits = {}) {
-  return refusal([&] { explain_request(post("/explain", body), limits); });
+  return refusal_of_call([&] { explain_request(post("/explain", body), limits); });
 }
 TEST(Route, PathsAndMethods) {
   HttpRequest request;
@@ -52,17 +52,17 @@ TEST(Route, PathsAndMethods) {
   request.method = "HEAD", request.target = "/models";
   EXPECT_EQ(route_of(request).entry->route, Route::models);
   request.target = "/v2/models/";
-  EXPECT_TRUE(refusal([&] { route_of(request); }).starts_with("404 "));
+  EXPECT_TRUE(refusal_of_call([&] { route_of(request); }).starts_with("404 "));
   request.target = "/v2/models/a/b/infer";
-  EXPECT_TRUE(refusal([&] { route_of(request); }).starts_with("404 "));
+  EXPECT_TRUE(refusal_of_call([&] { route_of(request); }).starts_with("404 "));
   request.target = "/v2/models/a%2";
-  EXPECT_TRUE(refusal([&] { route_of(request); }).starts_with("400 "));
+  EXPECT_TRUE(refusal_of_call([&] { route_of(request); }).starts_with("400 "));
   request.target = "/../etc/passwd";
-  EXPECT_TRUE(refusal([&] { route_of(request); }).starts_with("404 "));
+  EXPECT_TRUE(refusal_of_call([&] { route_of(request); }).starts_with("404 "));
   request.method = "DELETE", request.target = "/translate";
-  EXPECT_EQ(refusal([&] { route_of(request); }), "405 this path takes POST only");
+  EXPECT_EQ(refusal_of_call([&] { route_of(request); }), "405 this path takes POST only");
   request.target = "/summarise";
-  EXPECT_EQ(refusal([&] { route_of(request); }), "405 this path takes POST only");
+  EXPECT_EQ(refusal_of_call([&] { route_of(request); }), "405 this path takes POST only");
 }
 
 TEST(Route, EveryJobIsAtItsVerbUnlessAnAdapterIs) {
@@ -155,8 +155,9 @@ TEST(TranslateRequest, FaultsAreExplained) {
   EXPECT_EQ(translate_refusal(R"({"q": "a", "format": "html"})"), "400 format must be text; others are not translated");
   EXPECT_EQ(translate_refusal(R"({"q": "äöü"})", {.text = 2}), "422 q has 3 characters; at most 2 are allowed");
   EXPECT_EQ(translate_refusal(R"({"q": ["a", "b"]})", {.texts = 1}), "422 q has 2 texts; at most 1 are allowed");
-  EXPECT_EQ(refusal([] { translate_request(form("q=%ff"), {}); }), "400 q is not valid UTF-8");
-  EXPECT_EQ(refusal([] { translate_request(form("q=%4"), {}); }), "400 '%' must be followed by two hexadecimal digits");
+  EXPECT_EQ(refusal_of_call([] { translate_request(form("q=%ff"), {}); }), "400 q is not valid UTF-8");
+  EXPECT_EQ(refusal_of_call([] { translate_request(form("q=%4"), {}); }),
+            "400 '%' must be followed by two hexadecimal digits");
 }
 
 TEST(TranslateRequest, DeepNestingIsRefusedBeforeItTakesMemory) {
@@ -220,9 +221,9 @@ TEST(VerbRequest, ReadsValuesAndListsOfThem) {
   const VerbRequest texts = verb_request(post("/x", R"({"texts": ["a", "b"]})"));
   EXPECT_EQ(texts.inputs.at(0).name, "text");
   EXPECT_EQ(texts.inputs.at(0).values.size(), 2u);
-  EXPECT_EQ(refusal([] { verb_request(post("/x", R"({"texts": "a"})")); }),
+  EXPECT_EQ(refusal_of_call([] { verb_request(post("/x", R"({"texts": "a"})")); }),
             "400 texts must be a list of texts, not a text");
-  EXPECT_EQ(refusal([] { verb_request(post("/x", R"({"text": [["a"]]})")); }),
+  EXPECT_EQ(refusal_of_call([] { verb_request(post("/x", R"({"text": [["a"]]})")); }),
             R"(400 text must be a text or {"base64": "..."}, not a list)");
 }
 
@@ -240,7 +241,7 @@ TEST(VerbRequest, ReadsForms) {
   EXPECT_TRUE(read.inputs[0].values[1].is_file);
   EXPECT_EQ(read.inputs[0].values[1].bytes, "two");
   request.body = "--b\r\n\r\nx\r\n--b--";
-  EXPECT_EQ(refusal([&] { verb_request(request); }), "400 a part of the form has no name");
+  EXPECT_EQ(refusal_of_call([&] { verb_request(request); }), "400 a part of the form has no name");
 }
 
 TEST(Token, ComesFromTheHeaderOrTheBody) {

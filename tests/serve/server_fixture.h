@@ -35,10 +35,10 @@ class ServerTest : public testing::Test {
     return runner.run(samples);
   }
   // A request that keeps the model busy for a while: many long texts.
-  static nlohmann::json heavy() {
+  static nlohmann::json heavy(std::size_t texts = 64) {
     std::string text;
     for (int i = 0; i < 8; ++i) text += "a b c d e ";
-    return {{"q", std::vector<std::string>(64, text)}};
+    return {{"q", std::vector<std::string>(texts, text)}};
   }
 
   TemporaryFolder folder_;

@@ -20,7 +20,7 @@ InferRequest read_binary(const std::string& json, const std::string& bytes) {
   return read(json + bytes, std::to_string(json.size()));
 }
 template <class... Args>
-std::string refusal(const Args&... args) {
+std::string tensor_refusal(const Args&... args) {
   try {
     if constexpr (sizeof...(args) == 1)
       read(args...);
@@ -80,34 +80,37 @@ TEST(InferRequest, FaultsAreExplained) {
     return fmt::format(R"({{"inputs": [{{"name": "text", "datatype": "BYTES", "shape": {}, "data": {}}}]}})", shape,
                        data);
   };
-  EXPECT_EQ(refusal("{}"), "400 inputs must be a list of tensors");
-  EXPECT_EQ(refusal(R"({"inputs": []})"), "400 inputs must be a list of tensors");
-  EXPECT_EQ(refusal(R"({"inputs": [7]})"), "400 inputs must be a list of tensors");
-  EXPECT_EQ(refusal(R"({"inputs": [{}]})"), "400 an input tensor has no name");
-  EXPECT_EQ(refusal(R"({"inputs": [{"name": "text", "datatype": "FP32"}]})"), "400 the datatype of text must be BYTES");
-  EXPECT_EQ(refusal(tensor("[1]", "[1]")), "400 data must hold texts, not a whole number");
-  EXPECT_EQ(refusal(tensor("[1]", "\"a\"")), "400 the data of text must be a list of texts");
-  EXPECT_EQ(refusal(tensor("[3]", R"(["a"])")), "400 the shape of text does not fit its 1 elements");
-  EXPECT_EQ(refusal(tensor("[-1]", R"(["a"])")), "400 the shape of text does not fit its 1 elements");
-  EXPECT_EQ(refusal(tensor("[1, 1]", R"(["a", "b"])")), "400 the shape of text holds 1 elements, but its data has 2");
+  EXPECT_EQ(tensor_refusal("{}"), "400 inputs must be a list of tensors");
+  EXPECT_EQ(tensor_refusal(R"({"inputs": []})"), "400 inputs must be a list of tensors");
+  EXPECT_EQ(tensor_refusal(R"({"inputs": [7]})"), "400 inputs must be a list of tensors");
+  EXPECT_EQ(tensor_refusal(R"({"inputs": [{}]})"), "400 an input tensor has no name");
+  EXPECT_EQ(tensor_refusal(R"({"inputs": [{"name": "text", "datatype": "FP32"}]})"),
+            "400 the datatype of text must be BYTES");
+  EXPECT_EQ(tensor_refusal(tensor("[1]", "[1]")), "400 data must hold texts, not a whole number");
+  EXPECT_EQ(tensor_refusal(tensor("[1]", "\"a\"")), "400 the data of text must be a list of texts");
+  EXPECT_EQ(tensor_refusal(tensor("[3]", R"(["a"])")), "400 the shape of text does not fit its 1 elements");
+  EXPECT_EQ(tensor_refusal(tensor("[-1]", R"(["a"])")), "400 the shape of text does not fit its 1 elements");
+  EXPECT_EQ(tensor_refusal(tensor("[1, 1]", R"(["a", "b"])")),
+            "400 the shape of text holds 1 elements, but its data has 2");
 }
 
 TEST(InferRequest, FaultsOfBinaryTensorsAreExplained) {
   const auto one = [](const std::string& shape, std::size_t size) {
     return fmt::format(R"({{"inputs": [{}]}})", binary_tensor(shape, size));
   };
-  EXPECT_EQ(refusal(one("[2]", 14), kTwoTexts), "400 binary_data_size must be from 0 to 13");
-  EXPECT_EQ(refusal(one("[2]", 13), kTwoTexts + "x"), "400 1 bytes behind the JSON belong to no tensor");
-  EXPECT_EQ(refusal(one("[1]", 13), kTwoTexts), "400 the shape of text holds 1 elements, but its data has 2");
-  EXPECT_EQ(refusal(one("[2]", 9), kTwoTexts.substr(0, 9)), "400 the bytes of text end in the middle of a length");
-  EXPECT_EQ(refusal(one("[2]", 12), kTwoTexts.substr(0, 12)),
+  EXPECT_EQ(tensor_refusal(one("[2]", 14), kTwoTexts), "400 binary_data_size must be from 0 to 13");
+  EXPECT_EQ(tensor_refusal(one("[2]", 13), kTwoTexts + "x"), "400 1 bytes behind the JSON belong to no tensor");
+  EXPECT_EQ(tensor_refusal(one("[1]", 13), kTwoTexts), "400 the shape of text holds 1 elements, but its data has 2");
+  EXPECT_EQ(tensor_refusal(one("[2]", 9), kTwoTexts.substr(0, 9)),
+            "400 the bytes of text end in the middle of a length");
+  EXPECT_EQ(tensor_refusal(one("[2]", 12), kTwoTexts.substr(0, 12)),
             "400 an element of text has 3 bytes, but only 2 are there");
-  EXPECT_EQ(refusal(one("[1]", 4), "\xff\xff\xff\xff"),
+  EXPECT_EQ(tensor_refusal(one("[1]", 4), "\xff\xff\xff\xff"),
             "400 an element of text has 4294967295 bytes, but only 0 are there");
-  EXPECT_EQ(refusal(R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [0], "data": [],
+  EXPECT_EQ(tensor_refusal(R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [0], "data": [],
                         "parameters": {"binary_data_size": 0}}]})"),
             "400 text has both data and binary_data_size");
-  EXPECT_EQ(refusal(R"({"inputs": [{"name": "text", "datatype": "BYTES", "parameters": 1}]})"),
+  EXPECT_EQ(tensor_refusal(R"({"inputs": [{"name": "text", "datatype": "BYTES", "parameters": 1}]})"),
             "400 parameters must be an object, not a whole number");
   for (const char* header : {"99", "-1", "x", "1x", "99999999999999999999"}) {
     HttpRequest request;

@@ -29,7 +29,7 @@ struct Field {
   bool is_file = false;
 };
 
-HttpRequest form(const std::string& path, const std::vector<Field>& fields) {
+HttpRequest audio_form(const std::string& path, const std::vector<Field>& fields) {
   HttpRequest request;
   request.method = "POST", request.target = path;
   request.content_type = "multipart/form-data; boundary=frontier";
@@ -55,8 +55,10 @@ class Transcriptions : public testing::Test {
     }
     return reply->answer;
   }
-  HttpResponse openai(std::vector<Field> fields) { return answer(form("/v1/audio/transcriptions", std::move(fields))); }
-  HttpResponse whisper(std::vector<Field> fields) { return answer(form("/inference", std::move(fields))); }
+  HttpResponse openai(std::vector<Field> fields) {
+    return answer(audio_form("/v1/audio/transcriptions", std::move(fields)));
+  }
+  HttpResponse whisper(std::vector<Field> fields) { return answer(audio_form("/inference", std::move(fields))); }
 
   TemporaryFolder folder_;
   ModelShelf shelf_{
@@ -104,7 +106,7 @@ TEST_F(Transcriptions, RefuseWhatTheyCannotRead) {
   EXPECT_EQ(fault(openai({file, {"timestamp_granularities[]", "letter"}})).first, 400);
   EXPECT_EQ(fault(openai({file, {"stream", "true"}})).first, 400);
   EXPECT_EQ(fault(openai({file, {"model", "eye"}})).first, 404);
-  HttpRequest json = form("/inference", {file});
+  HttpRequest json = audio_form("/inference", {file});
   json.content_type = "application/json";
   EXPECT_EQ(answer(json).status, 415);
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kReal = sizeof(Real) == 4 ? "F32" : "F64";
 
-std::string error_of(const std::function<void()>& action) {
+std::string error_or_none(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -43,7 +43,7 @@ std::string file_text(std::string_view header, std::size_t data = 0) {
 }
 
 std::string error_of_bytes(std::string_view bytes) {
-  return error_of([&] { SafetensorsFile file(bytes_from(bytes), "x"); });
+  return error_or_none([&] { SafetensorsFile file(bytes_from(bytes), "x"); });
 }
 std::string error_of_header(std::string_view header, std::size_t data = 0) {
   return error_of_bytes(file_text(header, data));
@@ -136,13 +136,14 @@ TEST(Safetensors, ListsIntegersAndReadsIds) {
   const Ids large = file.ids("i64");
   EXPECT_EQ(large.at({1}), -2147483647 - 1);
   const std::string name = reference("mixed.safetensors").string();
-  EXPECT_EQ(error_of([&] { file.ids("i64_large"); }),
+  EXPECT_EQ(error_or_none([&] { file.ids("i64_large"); }),
             name + ": tensor \"i64_large\" holds 2147483648, which does not fit 32 bits");
-  EXPECT_EQ(error_of([&] { file.ids("f32"); }), name + ": tensor \"f32\" is F32; only I32 and I64 can be read as ids");
-  EXPECT_EQ(error_of([&] { file.tensor("i64"); }),
+  EXPECT_EQ(error_or_none([&] { file.ids("f32"); }),
+            name + ": tensor \"f32\" is F32; only I32 and I64 can be read as ids");
+  EXPECT_EQ(error_or_none([&] { file.tensor("i64"); }),
             name + ": tensor \"i64\" is I64; only F16, BF16, F32 and F64 can be read as real numbers");
-  EXPECT_EQ(error_of([&] { file.tensor("no\x1b[31m"); }), name + ": there is no tensor \"no\\x1b[31m\"");
-  EXPECT_EQ(error_of([&] { file.info("no"); }), name + ": there is no tensor \"no\"");
+  EXPECT_EQ(error_or_none([&] { file.tensor("no\x1b[31m"); }), name + ": there is no tensor \"no\\x1b[31m\"");
+  EXPECT_EQ(error_or_none([&] { file.info("no"); }), name + ": there is no tensor \"no\"");
   EXPECT_FALSE(file.contains("no"));
 }
 
@@ -194,7 +195,7 @@ TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "a.safetensors";
   const auto error_of_saving = [&](std::vector<NamedTensor> tensors, Metadata metadata = {}) {
-    return error_of([&] { save_safetensors(path, tensors, metadata); });
+    return error_or_none([&] { save_safetensors(path, tensors, metadata); });
   };
   const Tensor x(Shape{1}, 0);
   EXPECT_EQ(error_of_saving({{"a", x}, {"b", x}, {"a", x}}), path.string() + ": two tensors are called \"a\"");
@@ -237,8 +238,9 @@ RC_GTEST_PROP(Safetensors, GivesBackWhatWasSaved, (const std::map<std::string, s
 // Bad files --------------------------------------------------------------------------------------------------------
 
 TEST(SafetensorsErrors, FilesThatAreNotThere) {
-  EXPECT_EQ(error_of([] { SafetensorsFile file("/no/such"); }), "/no/such: cannot open it: No such file or directory");
-  EXPECT_EQ(error_of([] { SafetensorsFile file("/"); }), "/: it is a directory, not a file");
+  EXPECT_EQ(error_or_none([] { SafetensorsFile file("/no/such"); }),
+            "/no/such: cannot open it: No such file or directory");
+  EXPECT_EQ(error_or_none([] { SafetensorsFile file("/"); }), "/: it is a directory, not a file");
 }
 
 TEST(SafetensorsErrors, Length) {

@@ -94,7 +94,6 @@ std::vector<Real> uniform_values(Index n, std::uint64_t seed, double low, double
 }
 
 double ulps(Real got, double want) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (std::isnan(got) && std::isnan(want)) return 0;
   const Real rounded = static_cast<Real>(want);
   if (std::isinf(got) || std::isinf(rounded)) return got == rounded ? 0 : kInfinity;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 // its range, distances in units of the last place.
 
 namespace heed::test {
+
+constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
+constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
 
 // Runs body once for each SIMD target of this machine, with all kernels forced to it.
 void on_every_target(const std::function<void()>& body);

@@ -29,7 +29,7 @@ struct OpCase {
 
 const std::vector<OpCase>& op_cases();
 
-// A namespace-scope `const RegisterOps ops{{...}, {...}};` in tests/autograd/ops/<family>_cases.cpp.
+// A namespace-scope `const RegisterOps <family>_ops{{...}, {...}};` in tests/autograd/ops/<family>_cases.cpp.
 struct RegisterOps {
   RegisterOps(std::initializer_list<OpCase> cases);
 };

@@ -47,4 +47,10 @@ std::filesystem::path make_tiny_folder(const std::filesystem::path& folder, cons
   return folder;
 }
 
+std::vector<Sample> samples_of(const std::vector<std::string>& texts) {
+  std::vector<Sample> samples;
+  for (const std::string& text : texts) samples.push_back(sample_of({text}));
+  return samples;
+}
+
 }  // namespace heed::test

@@ -26,4 +26,7 @@ Bundle make_tiny(const TinyBundle& tiny);
 // The same in a folder.
 std::filesystem::path make_tiny_folder(const std::filesystem::path& folder, const TinyBundle& tiny);
 
+// Samples of one text each.
+std::vector<Sample> samples_of(const std::vector<std::string>& texts);
+
 }  // namespace heed::test

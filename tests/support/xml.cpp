@@ -43,4 +43,10 @@ std::vector<XmlElement> read_xml(const std::string& xml) {
   return reading.elements;
 }
 
+std::size_t times_in(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+  return found;
+}
+
 }  // namespace heed::test

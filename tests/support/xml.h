@@ -15,5 +15,7 @@ struct XmlElement {
 };
 // All elements in the order of their beginnings, as expat reads them. What is not well-formed is a test failure.
 std::vector<XmlElement> read_xml(const std::string& xml);
+// How often a part stands in a text.
+std::size_t times_in(const std::string& text, const std::string& part);
 
 }  // namespace heed::test

@@ -20,7 +20,7 @@ std::vector<Trace> imported(const std::string& format, std::vector<std::string> 
   return import_traces(format, text);
 }
 
-std::vector<std::string> tokens(const TraceText& text) {
+std::vector<std::string> tokens_of(const TraceText& text) {
   std::vector<std::string> list;
   for (const TraceToken& token : text.tokens) list.push_back(token.text);
   return list;
@@ -32,7 +32,7 @@ std::vector<std::string> words(const TraceText& text) {
 }
 using Texts = std::vector<std::string>;
 
-void expect_weights(const Trace& trace, const Shape& shape, std::initializer_list<Real> weights) {
+void expect_weights_of(const Trace& trace, const Shape& shape, std::initializer_list<Real> weights) {
   ASSERT_EQ(trace.alignment.shape(), shape);
   EXPECT_TRUE(std::equal(weights.begin(), weights.end(), trace.alignment.data()));
 }
@@ -45,10 +45,10 @@ TEST(ImportMarian, SoftAlignmentWithTheEnds) {
   EXPECT_EQ(traces[0].model, "dump");
   EXPECT_EQ(traces[0].axis("source").text.text, "the cat");
   EXPECT_EQ(traces[0].axis("target").text.text, "le chat");
-  EXPECT_EQ(tokens(traces[0].axis("source").text), (Texts{"the", "cat", "</s>"}));
-  EXPECT_EQ(tokens(traces[0].axis("target").text), (Texts{"le", "chat", "</s>"}));
-  expect_weights(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 1e-5F, 0, 1});
-  EXPECT_EQ(tokens(traces[1].axis("target").text), (Texts{"</s>"}));  // nothing but the end was written
+  EXPECT_EQ(tokens_of(traces[0].axis("source").text), (Texts{"the", "cat", "</s>"}));
+  EXPECT_EQ(tokens_of(traces[0].axis("target").text), (Texts{"le", "chat", "</s>"}));
+  expect_weights_of(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 1e-5F, 0, 1});
+  EXPECT_EQ(tokens_of(traces[1].axis("target").text), (Texts{"</s>"}));  // nothing but the end was written
 }
 
 TEST(ImportMarian, ListsOfNBestNameTheirSentence) {
@@ -58,10 +58,10 @@ TEST(ImportMarian, ListsOfNBestNameTheirSentence) {
        "1 ||| b ||| 0-0 ||| F0= -2 ||| -1"},
       {"a", "bee"});
   ASSERT_EQ(traces.size(), 3U);
-  expect_weights(traces[0], Shape{2, 2}, {1, 0, 0, 1});
-  EXPECT_EQ(tokens(traces[0].axis("target").text), (Texts{"un", "</s>"}));
+  expect_weights_of(traces[0], Shape{2, 2}, {1, 0, 0, 1});
+  EXPECT_EQ(tokens_of(traces[0].axis("target").text), (Texts{"un", "</s>"}));
   EXPECT_EQ(traces[1].axis("source").text.text, "bee");
-  expect_weights(traces[1], Shape{2, 1}, {1, 1});
+  expect_weights_of(traces[1], Shape{2, 1}, {1, 1});
   EXPECT_EQ(traces[2].axis("target").text.text, "b");
 }
 
@@ -90,8 +90,8 @@ TEST(ImportNematus, BlocksOfWeights) {
                            "1 ||| b ||| -2.5 ||| a ||| 2 2", "1 0", "0 1"});
   ASSERT_EQ(traces.size(), 2U);
   EXPECT_EQ(traces[0].system, "nematus");
-  expect_weights(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 0, 0, 1});
-  EXPECT_EQ(tokens(traces[1].axis("source").text), (Texts{"a", "</s>"}));
+  expect_weights_of(traces[0], Shape{3, 3}, {0.7F, 0.2F, 0.1F, 0, 1, 0, 0, 0, 1});
+  EXPECT_EQ(tokens_of(traces[1].axis("source").text), (Texts{"a", "</s>"}));
   EXPECT_EQ(traces[1].axis("target").text.text, "b");
 }
 
@@ -100,7 +100,7 @@ TEST(ImportNematus, LinesOfJson) {
   const std::vector<Trace> traces =
       imported("nematus", {whole, "", R"({"matrix": [[1]]})"}, {"", "", "c"}, {"", "", "d"});
   ASSERT_EQ(traces.size(), 2U);
-  expect_weights(traces[0], Shape{2, 2}, {0.5F, 0.5F, 0, 1});
+  expect_weights_of(traces[0], Shape{2, 2}, {0.5F, 0.5F, 0, 1});
   EXPECT_EQ(traces[1].axis("source").text.text, "c");
   EXPECT_EQ(traces[1].axis("target").text.text, "d");
 }
@@ -123,11 +123,11 @@ TEST(ImportSockeye, MatrixAndLinks) {
       imported("sockeye", {"1 ||| le chat ||| 0.35 ||| the cat ||| 2 ||| 2", "0.9 0.1", "0.2 0.8", ""});
   ASSERT_EQ(matrix.size(), 1U);
   EXPECT_EQ(matrix[0].system, "sockeye");
-  expect_weights(matrix[0], Shape{2, 2}, {0.9F, 0.1F, 0.2F, 0.8F});
+  expect_weights_of(matrix[0], Shape{2, 2}, {0.9F, 0.1F, 0.2F, 0.8F});
 
   const std::vector<Trace> links = imported("sockeye", {"le chat\t0-0 1-1", "\t"}, {"the cat", "x"});
   ASSERT_EQ(links.size(), 2U);
-  expect_weights(links[0], Shape{2, 2}, {1, 0, 0, 1});
+  expect_weights_of(links[0], Shape{2, 2}, {1, 0, 0, 1});
   EXPECT_EQ(links[1].alignment.shape(), (Shape{0, 1}));
   EXPECT_EQ(message_of([] { imported("sockeye", {"le chat 0-0"}, {"the cat"}); }),
             "dump: line 1: 1 columns between tabs, not target and links");
@@ -141,8 +141,8 @@ TEST(ImportFairseq, BySentenceWithScores) {
                            "Generate test with beam=5: BLEU4 = 1"});
   ASSERT_EQ(traces.size(), 3U);
   EXPECT_EQ(traces[0].axis("source").text.text, "ab");
-  EXPECT_EQ(tokens(traces[0].axis("source").text), (Texts{"a@@", "b", "</s>"}));
-  expect_weights(traces[0], Shape{2, 3}, {0.5F, 0.25F, 0.25F, 0, 0, 1});
+  EXPECT_EQ(tokens_of(traces[0].axis("source").text), (Texts{"a@@", "b", "</s>"}));
+  expect_weights_of(traces[0], Shape{2, 3}, {0.5F, 0.25F, 0.25F, 0, 0, 1});
   EXPECT_EQ(traces[0].log_probabilities.size(), 2U);
   EXPECT_EQ(traces[1].axis("target").text.text, "d");  // the second best
   EXPECT_TRUE(traces[1].log_probabilities.empty());
@@ -169,9 +169,9 @@ TEST(ImportPharaoh, FromFiles) {
   const std::string source = file("source", "the cat\na\nb c\n"), target = file("target", "le chat\nb\nx\n");
   const std::vector<Trace> traces = import_traces("pharaoh", links, source, target);
   ASSERT_EQ(traces.size(), 3U);
-  expect_weights(traces[0], Shape{2, 2}, {1, 1, 0, 1});
-  expect_weights(traces[1], Shape{1, 1}, {0});
-  expect_weights(traces[2], Shape{1, 2}, {0.5F, 0.5F});
+  expect_weights_of(traces[0], Shape{2, 2}, {1, 1, 0, 1});
+  expect_weights_of(traces[1], Shape{1, 1}, {0});
+  expect_weights_of(traces[2], Shape{1, 2}, {0.5F, 0.5F});
   EXPECT_EQ(traces[0].model, links);
   EXPECT_EQ(message_of([&] { import_traces("pharaoh", links, source); }),
             "[import] pharaoh does not bring the target sentences; their file is needed");
@@ -191,7 +191,7 @@ TEST(Import, PiecesBecomeWordsWithTheirPlaces) {
   EXPECT_EQ(pieces.words[1].begin, 4);
   EXPECT_EQ(pieces.words[1].end, 10);
   EXPECT_EQ(words(traces[1].axis("source").text), (Texts{"aéz", "b"}));
-  EXPECT_EQ(tokens(traces[1].axis("source").text), (Texts{"a@@", "é@@", "z", "b"}));
+  EXPECT_EQ(tokens_of(traces[1].axis("source").text), (Texts{"a@@", "é@@", "z", "b"}));
   EXPECT_EQ(traces[1].axis("source").text.tokens[3].begin, 4);
 }
 

@@ -7,15 +7,15 @@
 namespace heed {
 namespace {
 
-struct Model {
-  Model() { x = parameters.add("x", Shape{2}, init::constant(1)); }
+struct TwoNumbers {
+  TwoNumbers() { x = parameters.add("x", Shape{2}, init::constant(1)); }
   void set(Real value) { std::fill_n(x.value().data(), 2, value); }
   Parameters parameters;
   Var x;
 };
 
 TEST(WeightAverage, CoversTheLastTenthThenDecays) {
-  Model model;
+  TwoNumbers model;
   WeightAverage average(model.parameters, 0.75);
   double expected = 1;
   for (int t = 1; t <= 60; ++t) {
@@ -29,7 +29,7 @@ TEST(WeightAverage, CoversTheLastTenthThenDecays) {
 }
 
 TEST(WeightAverage, TheStartCountsNothing) {
-  Model model;
+  TwoNumbers model;
   WeightAverage average(model.parameters, 0.999);
   model.set(5);
   average.update(model.parameters);
@@ -37,7 +37,7 @@ TEST(WeightAverage, TheStartCountsNothing) {
 }
 
 TEST(WeightAverage, ApplyAndRestoreAreExact) {
-  Model model;
+  TwoNumbers model;
   WeightAverage average(model.parameters, 0.75);
   model.set(2);
   average.update(model.parameters);
@@ -56,7 +56,7 @@ TEST(WeightAverage, ApplyAndRestoreAreExact) {
 }
 
 TEST(WeightAverage, ResumesExactly) {
-  Model model;
+  TwoNumbers model;
   WeightAverage average(model.parameters, 0.9), resumed(model.parameters, 0.9);
   for (const Real value : {3, 7}) {
     model.set(value);
@@ -70,7 +70,7 @@ TEST(WeightAverage, ResumesExactly) {
 }
 
 TEST(WeightAverage, RefusesWhatDoesNotFit) {
-  Model model;
+  TwoNumbers model;
   EXPECT_THROW(WeightAverage(model.parameters, 1), Error);
   EXPECT_THROW(WeightAverage(model.parameters, -0.1), Error);
   WeightAverage average(model.parameters, 0.5);

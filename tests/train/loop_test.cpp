@@ -81,7 +81,7 @@ std::string losses_in(const std::string& log) {
 // The checkpoint's bits, but for the seconds and the best score: the validation at the end of a run may find a better
 // one.
 Checkpoint checkpoint_of(const fs::path& folder) { return load_checkpoint(folder / "checkpoint"); }
-void expect_same(const Checkpoint& a, const Checkpoint& b) {
+void expect_same_checkpoints(const Checkpoint& a, const Checkpoint& b) {
   ASSERT_EQ(a.size(), b.size());
   for (const auto& [part, state] : a) {
     const TrainingState& other = part_of(b, part);
@@ -140,7 +140,7 @@ TEST(TrainingLoop, ResumesExactlyWhereverItStopped) {
     const TemporaryFolder parts;
     ToyRun(parts.path(), until(stop)).run();
     ToyRun(parts.path(), until(47)).run();
-    expect_same(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
+    expect_same_checkpoints(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
     EXPECT_EQ(losses_in(log_of(whole.path())), losses_in(log_of(parts.path()))) << "stopped at " << stop;
   }
 }
@@ -152,7 +152,7 @@ TEST(TrainingLoop, GivesTheSameBitsForAnyNumberOfThreads) {
   ToyRun(one.path(), options).run();
   options.workers.threads = 3;
   ToyRun(three.path(), options).run();
-  expect_same(checkpoint_of(one.path()), checkpoint_of(three.path()));
+  expect_same_checkpoints(checkpoint_of(one.path()), checkpoint_of(three.path()));
 }
 
 TEST(TrainingLoop, TwoBatchesAnUpdateAreTheMeanOverBoth) {
@@ -196,7 +196,7 @@ TEST(TrainingLoop, StopsAfterEpochsAndGoesOnExactly) {
   const Checkpoint a = checkpoint_of(whole.path()), b = checkpoint_of(parts.path());
   for (const char* part : {"parameters", "optimiser", "data", "average"}) {
     const Checkpoint one{{part, part_of(a, part)}}, other{{part, part_of(b, part)}};
-    expect_same(one, other);
+    expect_same_checkpoints(one, other);
   }
 }
 
@@ -289,7 +289,7 @@ TEST(TrainingLoop, ASignalEndsItWithACheckpointThatGoesOnExactly) {
   ASSERT_GT(step, 0);
   ToyRun(parts.path(), until(step + 5)).run();
   ToyRun(whole.path(), until(step + 5)).run();
-  expect_same(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
+  expect_same_checkpoints(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
 }
 
 TEST(TrainingLoop, AKillAtAnyMomentLeavesWhatResumes) {
@@ -320,7 +320,7 @@ TEST(TrainingLoop, AKillAtAnyMomentLeavesWhatResumes) {
   options.steps = step + 3;
   ToyRun(parts.path(), options).run();
   ToyRun(whole.path(), options).run();
-  expect_same(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
+  expect_same_checkpoints(checkpoint_of(whole.path()), checkpoint_of(parts.path()));
 }
 
 TEST(TrainingLoop, RefusesACheckpointOfAnotherModel) {

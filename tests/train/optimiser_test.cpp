@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/train/clip.h"
+#include "support/messages.h"
 
 namespace heed {
 namespace {
@@ -27,12 +28,12 @@ const std::vector<OptimiserOptions>& all_options() {
   return list;
 }
 
-constexpr Index kRows = 37, kWidth = 5;
+constexpr Index kRows = 37, kColumns = 5;
 
 // A table and a vector that no sparse gradient reaches.
-struct Model {
-  Model() {
-    table = parameters.add("table", Shape{kRows, kWidth}, init::normal(1));
+struct TableModel {
+  TableModel() {
+    table = parameters.add("table", Shape{kRows, kColumns}, init::normal(1));
     bias = parameters.add("bias", Shape{3}, init::normal(1));
   }
   Parameters parameters;
@@ -45,7 +46,7 @@ Gradient rows_at(int step) {
   Gradient gradient;
   for (int part = 0; part < 2; ++part) {
     Ids ids(Shape{6});
-    Tensor rows(Shape{6, kWidth});
+    Tensor rows(Shape{6, kColumns});
     for (auto& id : ids.values()) id = static_cast<std::int32_t>(random.below(kRows / 2));
     ids.data()[1] = ids.data()[0];
     for (Real& x : rows.values()) x = static_cast<Real>(random.normal());
@@ -54,7 +55,7 @@ Gradient rows_at(int step) {
   return gradient;
 }
 
-Gradients gradients_at(const Model& model, int step, bool dense) {
+Gradients gradients_at(const TableModel& model, int step, bool dense) {
   Gradients gradients;
   const Gradient rows = rows_at(step);
   gradients.add(model.table, dense ? Gradient(rows.to_dense(model.table.shape())) : rows);
@@ -70,7 +71,7 @@ void expect_same(const Tensor& a, const Tensor& b) {
 TEST(Optimiser, SparseGradientsAreExact) {
   for (std::size_t k = 0; k < all_options().size(); ++k) {
     SCOPED_TRACE(k);
-    Model dense, sparse;
+    TableModel dense, sparse;
     Optimiser dense_optimiser(all_options()[k]), sparse_optimiser(all_options()[k]);
     for (int step = 1; step <= 5; ++step) {
       dense_optimiser.step(dense.parameters, gradients_at(dense, step, true), Real(0.1), Real(0.5));
@@ -86,7 +87,7 @@ TEST(Optimiser, SparseGradientsAreExact) {
 TEST(Optimiser, LazyTouchesOnlyItsRows) {
   for (OptimiserOptions options : all_options()) {
     options.lazy = true;
-    Model model;
+    TableModel model;
     Optimiser optimiser(options);
     // Twice, so that there is momentum that would move the other rows.
     for (int step = 1; step <= 2; ++step) {
@@ -99,7 +100,7 @@ TEST(Optimiser, LazyTouchesOnlyItsRows) {
       std::vector<bool> is_touched(kRows);
       for (const auto id : touched.ids.values()) is_touched[static_cast<std::size_t>(id)] = true;
       for (Index row = 0; row < kRows; ++row)
-        for (Index i = row * kWidth; i < (row + 1) * kWidth; ++i) {
+        for (Index i = row * kColumns; i < (row + 1) * kColumns; ++i) {
           if (is_touched[static_cast<std::size_t>(row)]) {
             EXPECT_NE(model.table.value().data()[i], before.data()[i]) << "row " << row;
           } else {
@@ -116,14 +117,14 @@ TEST(Optimiser, LazyTouchesOnlyItsRows) {
 
 // In the first step no state has moved yet, so that zeros move nothing.
 TEST(Optimiser, LazyIsExactInTheFirstStep) {
-  Model lazy, exact;
+  TableModel lazy, exact;
   Optimiser(OptimiserOptions{.lazy = true}).step(lazy.parameters, gradients_at(lazy, 1, false), Real(0.1));
   Optimiser(OptimiserOptions{}).step(exact.parameters, gradients_at(exact, 1, false), Real(0.1));
   expect_same(lazy.table.value(), exact.table.value());
 }
 
 TEST(Optimiser, LeavesParametersWithoutAGradient) {
-  Model model;
+  TableModel model;
   Optimiser optimiser({.algorithm = Adam{}, .weight_decay = 0.1});
   const Tensor bias = model.bias.value().copy();
   Gradients gradients;
@@ -139,7 +140,7 @@ TEST(Optimiser, LeavesParametersWithoutAGradient) {
 TEST(Optimiser, ASavedStateContinuesBitIdentically) {
   for (std::size_t k = 0; k < all_options().size(); ++k) {
     SCOPED_TRACE(k);
-    Model model, resumed;
+    TableModel model, resumed;
     Optimiser optimiser(all_options()[k]);
     for (int step = 1; step <= 3; ++step) optimiser.step(model.parameters, gradients_at(model, step, false), Real(0.1));
 
@@ -156,71 +157,62 @@ TEST(Optimiser, ASavedStateContinuesBitIdentically) {
   }
 }
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Optimiser, RefusesAStateThatDoesNotFit) {
-  Model model;
+  TableModel model;
   Optimiser adam;
   adam.step(model.parameters, gradients_at(model, 1, true), Real(0.1));
   TrainingState state = adam.state();
 
-  EXPECT_EQ(error_of([&] { Optimiser({.algorithm = Adadelta{}}).load_state(model.parameters, state); }),
+  EXPECT_EQ(test::message_of([&] { Optimiser({.algorithm = Adadelta{}}).load_state(model.parameters, state); }),
             "[optimiser] the saved state has no tensor bias.squares");
-  EXPECT_EQ(error_of([&] { Optimiser({.algorithm = Sgd{}}).load_state(model.parameters, state); }),
+  EXPECT_EQ(test::message_of([&] { Optimiser({.algorithm = Sgd{}}).load_state(model.parameters, state); }),
             "[optimiser] the saved state has 4 tensors for 2 parameters; this algorithm keeps 0 for each");
   Parameters others;
-  EXPECT_EQ(error_of([&] { adam.load_state(others, state); }), "[parameters] there is no parameter bias");
+  EXPECT_EQ(test::message_of([&] { adam.load_state(others, state); }), "[parameters] there is no parameter bias");
   state.tensors[0].tensor = Tensor(Shape{4}, Real{0});
-  EXPECT_EQ(error_of([&] { adam.load_state(model.parameters, state); }),
+  EXPECT_EQ(test::message_of([&] { adam.load_state(model.parameters, state); }),
             "[optimiser] the saved first of bias has shape [4], the parameter [3]");
   state.numbers[0].number = 1.5;
-  EXPECT_EQ(error_of([&] { adam.load_state(model.parameters, state); }),
+  EXPECT_EQ(test::message_of([&] { adam.load_state(model.parameters, state); }),
             "[optimiser] the saved number bias.steps = 1.5 is not a count of steps");
   EXPECT_EQ(adam.state().number("bias.steps", "test"), 1);  // the failures changed nothing
 }
 
 TEST(Optimiser, RefusesNonsense) {
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Adam{.beta1 = 1}}); }), "[optimiser] beta1 must be in [0, 1), not 1");
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Adam{.beta2 = -0.5}}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Adam{.beta1 = 1}}); }),
+            "[optimiser] beta1 must be in [0, 1), not 1");
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Adam{.beta2 = -0.5}}); }),
             "[optimiser] beta2 must be in [0, 1), not -0.5");
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Adagrad{.epsilon = -1}}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Adagrad{.epsilon = -1}}); }),
             "[optimiser] epsilon must be 0 or more and finite, not -1");
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Adadelta{.rho = 1.5}}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Adadelta{.rho = 1.5}}); }),
             "[optimiser] rho must be in [0, 1), not 1.5");
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Rmsprop{.alpha = NAN}}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Rmsprop{.alpha = NAN}}); }),
             "[optimiser] alpha must be in [0, 1), not nan");
-  EXPECT_EQ(error_of([] { Optimiser({.algorithm = Sgd{.nesterov = true}}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.algorithm = Sgd{.nesterov = true}}); }),
             "[optimiser] nesterov needs a momentum above 0");
-  EXPECT_EQ(error_of([] { Optimiser({.weight_decay = -1}); }),
+  EXPECT_EQ(test::message_of([] { Optimiser({.weight_decay = -1}); }),
             "[optimiser] weight_decay must be 0 or more and finite, not -1");
-  EXPECT_EQ(error_of([] { optimiser_named("adma"); }),
+  EXPECT_EQ(test::message_of([] { optimiser_named("adma"); }),
             "[optimiser] adma is not one of sgd, nesterov, adagrad, adadelta, rmsprop, adam, adamw");
 
-  Model model;
+  TableModel model;
   Optimiser optimiser;
-  EXPECT_EQ(error_of([&] { optimiser.step(model.parameters, {}, -1); }),
+  EXPECT_EQ(test::message_of([&] { optimiser.step(model.parameters, {}, -1); }),
             "[optimiser] the learning rate must be 0 or more and finite, not -1");
-  EXPECT_EQ(error_of([&] { optimiser.step(model.parameters, {}, 1, INFINITY); }),
+  EXPECT_EQ(test::message_of([&] { optimiser.step(model.parameters, {}, 1, INFINITY); }),
             "[optimiser] the gradient scale must be finite, not inf");
   Gradients gradients;
   gradients.add(model.bias, Tensor(Shape{4}, Real{1}));
-  EXPECT_EQ(error_of([&] { optimiser.step(model.parameters, gradients, 1); }),
+  EXPECT_EQ(test::message_of([&] { optimiser.step(model.parameters, gradients, 1); }),
             "[optimiser] the gradient of bias has shape [4], the parameter [3]");
   Gradients outside;
-  outside.add(model.table, Gradient::of_rows(Ids(Shape{2}, {1, kRows}), Tensor(Shape{2, kWidth}, Real{1})));
-  EXPECT_EQ(error_of([&] { optimiser.step(model.parameters, outside, 1); }),
+  outside.add(model.table, Gradient::of_rows(Ids(Shape{2}, {1, kRows}), Tensor(Shape{2, kColumns}, Real{1})));
+  EXPECT_EQ(test::message_of([&] { optimiser.step(model.parameters, outside, 1); }),
             "[optimiser] gradient row 37 is outside a table of 37 rows");
   Gradients narrow;
   narrow.add(model.table, Gradient::of_rows(Ids(Shape{2}, {1, 2}), Tensor(Shape{2, 4}, Real{1})));
-  EXPECT_EQ(error_of([&] { optimiser.step(model.parameters, narrow, 1); }),
+  EXPECT_EQ(test::message_of([&] { optimiser.step(model.parameters, narrow, 1); }),
             "[optimiser] gradient rows of shape [2, 4] for 2 ids do not fit a table of width 5");
 }
 
@@ -238,7 +230,7 @@ TEST(Optimiser, AcceptsAGradientThatIsAView) {
 }
 
 TEST(Clip, TheNormIsTheDenseOne) {
-  Model model;
+  TableModel model;
   const double dense = global_norm(gradients_at(model, 1, true), model.parameters);
   EXPECT_NEAR(global_norm(gradients_at(model, 1, false), model.parameters), dense, 1e-6 * dense);
   const Tensor table = rows_at(1).to_dense(model.table.shape());
@@ -255,15 +247,16 @@ TEST(Clip, Factors) {
   EXPECT_EQ(renormalise_factor(0.25, 0.5), Real{2});
   EXPECT_EQ(renormalise_factor(8, 0.5), Real{0.0625});
   EXPECT_EQ(renormalise_factor(0, 0.5), Real{1});
-  EXPECT_EQ(error_of([] { clip_factor(NAN, 5); }), "[clip] the gradient norm is nan");
-  EXPECT_EQ(error_of([] { clip_factor(INFINITY, 5); }), "[clip] the gradient norm is inf");
-  EXPECT_EQ(error_of([] { clip_factor(1, 0); }), "[clip] max_norm must be above 0 and finite, not 0");
-  EXPECT_EQ(error_of([] { renormalise_factor(1, -1); }), "[clip] the target norm must be above 0 and finite, not -1");
+  EXPECT_EQ(test::message_of([] { clip_factor(NAN, 5); }), "[clip] the gradient norm is nan");
+  EXPECT_EQ(test::message_of([] { clip_factor(INFINITY, 5); }), "[clip] the gradient norm is inf");
+  EXPECT_EQ(test::message_of([] { clip_factor(1, 0); }), "[clip] max_norm must be above 0 and finite, not 0");
+  EXPECT_EQ(test::message_of([] { renormalise_factor(1, -1); }),
+            "[clip] the target norm must be above 0 and finite, not -1");
 }
 
 TEST(Clip, TheFactorInTheStepEqualsScaledGradients) {
   for (const OptimiserOptions& options : all_options()) {
-    Model factor, scaled;
+    TableModel factor, scaled;
     Gradients gradients = gradients_at(scaled, 1, true);
     gradients.find(scaled.table)->scale(Real{0.25});
     gradients.find(scaled.bias)->scale(Real{0.25});

@@ -41,8 +41,8 @@ Var look_up(const Var& table, const Ids& ids) {
 
 // tanh(row ∘ scale + shift)² over a batch, with three kinds of parameter: dense, dense and shared (a and b get the very
 // same gradient memory from add), and a sparse table.
-struct Model {
-  explicit Model(Index columns = kWidth) : width(columns) {
+struct ShardedModel {
+  explicit ShardedModel(Index columns = kWidth) : width(columns) {
     table = parameters.add("table", Shape{kTable, width}, init::normal(1));
     scale = parameters.add("scale", Shape{width}, init::normal(1));
     a = parameters.add("a", Shape{8, width}, init::normal(1));
@@ -81,7 +81,7 @@ std::vector<Real> flat(const Parameters& parameters, const Gradients& gradients)
 
 TEST(Workers, TheResultDoesNotDependOnTheThreads) {
   for (const Index width : {kWidth, Index{3000}}) {
-    const Model model(width);
+    const ShardedModel model(width);
     Workers one({.shards = 4, .threads = 1});
     const Workers::Result expected = one.run(model.parameters, 1, model.body(4));
     for (const int threads : {2, 3, 4, 9}) {
@@ -97,7 +97,7 @@ TEST(Workers, TheResultDoesNotDependOnTheThreads) {
 }
 
 TEST(Workers, EqualsTheGradientOfTheWholeBatch) {
-  const Model model;
+  const ShardedModel model;
   const Var loss = model.loss(0, kExamples);
   const std::vector<Real> expected = flat(model.parameters, backward(loss));
   for (const Index shards : {1, 2, 3, 4, 5}) {
@@ -114,7 +114,7 @@ TEST(Workers, EqualsTheGradientOfTheWholeBatch) {
 }
 
 TEST(Workers, ShardsWithoutWorkOrWithDifferentGradients) {
-  const Model model;
+  const ShardedModel model;
   Workers workers({.shards = 4, .threads = 2});
   // Shard 0 has nothing to do; the table's gradient is sparse in shard 1 and dense in shard 3.
   const Workers::Result result = workers.run(model.parameters, 1, [&](Index shard, Random&) {
@@ -129,7 +129,7 @@ TEST(Workers, ShardsWithoutWorkOrWithDifferentGradients) {
 }
 
 TEST(Workers, RandomNumbersBelongToTheShard) {
-  const Model model;
+  const ShardedModel model;
   const auto draw = [&](int threads, std::uint64_t seed, Index step) {
     Workers workers({.shards = 4, .threads = threads, .seed = seed});
     std::vector<std::uint32_t> drawn(4);
@@ -149,7 +149,7 @@ TEST(Workers, RandomNumbersBelongToTheShard) {
 }
 
 TEST(Workers, AnErrorReachesTheCallerAndTheNextStepWorks) {
-  const Model model;
+  const ShardedModel model;
   Workers workers({.shards = 4, .threads = 3});
   const std::vector<Real> expected = flat(model.parameters, workers.run(model.parameters, 1, model.body(4)).gradients);
   const std::size_t in_use = memory::statistics().bytes_in_use;
@@ -173,7 +173,7 @@ TEST(Workers, AnErrorReachesTheCallerAndTheNextStepWorks) {
 }
 
 TEST(Workers, OpsOfManyWorkersUseOneThreadEach) {
-  const Model model;
+  const ShardedModel model;
   const int before = thread_count();
   set_thread_count(3);
   const auto counts = [&](const WorkersOptions& options) {
@@ -193,7 +193,7 @@ TEST(Workers, OpsOfManyWorkersUseOneThreadEach) {
 }
 
 TEST(Workers, TrainingStopsAllocatingAfterTheFirstSteps) {
-  Model model(300);
+  ShardedModel model(300);
   Workers workers({.shards = 4, .threads = 2});
   Optimiser optimiser;
   double first_loss = 0, last_loss = 0;
@@ -219,14 +219,14 @@ TEST(Workers, RefuseNonsense) {
 }
 
 // Each rank has weights of its own.
-std::deque<Model> models_of(int size, Index width = kWidth) {
-  std::deque<Model> models;
+std::deque<ShardedModel> models_of(int size, Index width = kWidth) {
+  std::deque<ShardedModel> models;
   for (int rank = 0; rank < size; ++rank) models.emplace_back(width);
   return models;
 }
 
 // What the ranks have of a step of the model.
-std::vector<Workers::Result> run_ranks(int size, const WorkersOptions& options, const std::deque<Model>& models,
+std::vector<Workers::Result> run_ranks(int size, const WorkersOptions& options, const std::deque<ShardedModel>& models,
                                        const std::function<Workers::Body(int rank)>& body, int steps = 1) {
   std::vector<Workers::Result> results(static_cast<std::size_t>(size));
   test::ThreadRanks(size).run([&](const std::shared_ptr<Ranks>& ranks) {
@@ -238,8 +238,8 @@ std::vector<Workers::Result> run_ranks(int size, const WorkersOptions& options, 
   return results;
 }
 
-void expect_same(const Workers::Result& result, const Model& model, const Workers::Result& expected,
-                 const Model& alone) {
+void expect_same_result(const Workers::Result& result, const ShardedModel& model, const Workers::Result& expected,
+                        const ShardedModel& alone) {
   EXPECT_EQ(result.loss, expected.loss);
   EXPECT_EQ(flat(model.parameters, result.gradients), flat(alone.parameters, expected.gradients));
   EXPECT_EQ(result.gradients.find(model.parameters.at("unused")), nullptr);
@@ -250,18 +250,18 @@ TEST(Workers, RanksAreTheSameAsOneProcess) {
   // A narrow table travels as rows; of a wide one with few rows most are touched, and it travels whole.
   for (const Index width : {kWidth, Index{3000}})
     for (const Index shards : {4, 8, 12}) {
-      const Model alone(width);
+      const ShardedModel alone(width);
       Workers single({.shards = shards, .threads = 1});
       const Workers::Result expected = single.run(alone.parameters, 7, alone.body(shards));
       for (const int size : {2, 3, 4}) {
         if (shards % size != 0 || (shards / size & (shards / size - 1)) != 0) continue;
-        const std::deque<Model> models = models_of(size, width);
+        const std::deque<ShardedModel> models = models_of(size, width);
         for (const int threads : {1, 2}) {
           const auto results = run_ranks(
               size, {.shards = shards, .threads = threads}, models,
               [&](int rank) { return models[static_cast<std::size_t>(rank)].body(shards); }, 3);
           for (std::size_t rank = 0; rank < results.size(); ++rank)
-            expect_same(results[rank], models[rank], expected, alone);
+            expect_same_result(results[rank], models[rank], expected, alone);
         }
       }
     }
@@ -269,34 +269,34 @@ TEST(Workers, RanksAreTheSameAsOneProcess) {
 
 TEST(Workers, RanksWithoutWorkOrWithDifferentGradients) {
   // As in one process: shard 0 has nothing, the table is rows in shard 1 and dense in shard 3.
-  const auto body_of = [](const Model& model) {
+  const auto body_of = [](const ShardedModel& model) {
     return [&model](Index shard, Random&) {
       if (shard == 1) return total(look_up(model.table, Ids(Shape{2}, {3, 3})));
       if (shard == 3) return total(model.table);
       return shard == 2 ? total(square(model.scale)) : Var();
     };
   };
-  const Model alone;
+  const ShardedModel alone;
   Workers single({.shards = 4, .threads = 1});
   const Workers::Result expected = single.run(alone.parameters, 7, body_of(alone));
   for (const int size : {2, 4}) {
-    const std::deque<Model> models = models_of(size);
+    const std::deque<ShardedModel> models = models_of(size);
     const auto results = run_ranks(size, {.shards = 4, .threads = 1}, models,
                                    [&](int rank) { return body_of(models[static_cast<std::size_t>(rank)]); });
     for (std::size_t rank = 0; rank < results.size(); ++rank) {
-      expect_same(results[rank], models[rank], expected, alone);
+      expect_same_result(results[rank], models[rank], expected, alone);
       EXPECT_EQ(results[rank].gradients.find(models[rank].a), nullptr);
     }
   }
 }
 
 TEST(Workers, RanksThatSendBf16AgreeAndAreClose) {
-  const Model alone(3000);
+  const ShardedModel alone(3000);
   Workers single({.shards = 4, .threads = 1});
   const Workers::Result expected = single.run(alone.parameters, 7, alone.body(4));
   const std::vector<Real> exact = flat(alone.parameters, expected.gradients);
   for (const int size : {2, 4}) {
-    const std::deque<Model> models = models_of(size, 3000);
+    const std::deque<ShardedModel> models = models_of(size, 3000);
     const auto results = run_ranks(size, {.shards = 4, .threads = 1, .wire = Wire::bf16}, models,
                                    [&](int rank) { return models[static_cast<std::size_t>(rank)].body(4); });
     const std::vector<Real> first = flat(models[0].parameters, results[0].gradients);
@@ -308,7 +308,7 @@ TEST(Workers, RanksThatSendBf16AgreeAndAreClose) {
 }
 
 TEST(Workers, AFailureOfOneRankFailsAll) {
-  const std::deque<Model> models = models_of(2);
+  const std::deque<ShardedModel> models = models_of(2);
   std::string errors[2];
   test::ThreadRanks(2).run([&](const std::shared_ptr<Ranks>& ranks) {
     const auto rank = static_cast<std::size_t>(ranks->rank());

@@ -5,7 +5,7 @@
 namespace heed::test {
 namespace {
 
-const RegisterOps ops{
+const RegisterOps along_ops{
     {"take_along",
      {{{Shape{2, 4}}, {{"ids", {{3, 0, 0}, {1, 1, 2}}}}},
       {{Shape{2, 3, 2, 5}}, {{"ids", {{4, 0, 2, 2, 4, 1}, {0, 0, 0, 3, 4, 2}}}}},

@@ -16,17 +16,16 @@ Convolution1d options_1d(const Attributes& a) {
 }
 
 // Pairs [height, width].
-HeightWidth pair_from(const Attributes& a, const char* name, Index otherwise) {
+HeightWidth pair_or(const Attributes& a, const char* name, Index otherwise) {
   if (!a.contains(name)) return {otherwise, otherwise};
   return {a.at(name).at(0).get<Index>(), a.at(name).at(1).get<Index>()};
 }
 
 Convolution2d options_2d(const Attributes& a) {
-  return {pair_from(a, "stride", 1), pair_from(a, "dilation", 1), pair_from(a, "padding", 0),
-          pair_from(a, "behind", 0)};
+  return {pair_or(a, "stride", 1), pair_or(a, "dilation", 1), pair_or(a, "padding", 0), pair_or(a, "behind", 0)};
 }
 
-const RegisterOps ops{
+const RegisterOps convolution_ops{
     {"conv1d",
      {{{Shape{2, 5, 3}, Shape{3, 3, 4}, Shape{4}}},
       {{Shape{2, 5, 3}, Shape{3, 3, 4}}},

@@ -5,6 +5,7 @@
 
 #include "heed/autograd/ops/pooling.h"
 #include "heed/base/random.h"
+#include "support/messages.h"
 
 namespace heed {
 namespace {
@@ -14,16 +15,6 @@ Tensor normal(const Shape& shape, std::uint64_t seed) {
   RandomSequence random(RandomKey{seed, 9});
   for (Real& value : result.values()) value = static_cast<Real>(random.normal());
   return result;
-}
-
-template <class F>
-std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 testing::AssertionResult says(const std::string& error, const std::string& words) {
@@ -161,7 +152,7 @@ TEST(Convolutions, AskTheSystemForNothingAfterTheFirstCalls) {
 TEST(Convolutions, BadInputIsAnErrorWithTheNumbers) {
   const Tensor x(Shape{2, 5, 3}, Real{0}), weight(Shape{3, 3, 4}, Real{0});
   const auto line = [&](const Tensor& input, const Tensor& w, const Tensor& bias, const Convolution1d& options) {
-    return error_of([&] { conv1d(input, w, bias, options); });
+    return test::message_of([&] { conv1d(input, w, bias, options); });
   };
   EXPECT_TRUE(says(line(Tensor(Shape{5, 3}), weight, {}, {}),
                    "[conv1d] the input must be [batch, time, in], not of shape [5, 3]"));
@@ -184,7 +175,7 @@ TEST(Convolutions, BadInputIsAnErrorWithTheNumbers) {
 
   const Tensor image(Shape{2, 4, 5, 3}, Real{0}), kernel(Shape{3, 3, 3, 4}, Real{0});
   const auto plane = [&](const Tensor& input, const Tensor& w, const Convolution2d& options) {
-    return error_of([&] { conv2d(input, w, {}, options); });
+    return test::message_of([&] { conv2d(input, w, {}, options); });
   };
   EXPECT_TRUE(says(plane(x, kernel, {}), "[conv2d] the input must be [batch, height, width, in], not of shape"));
   EXPECT_TRUE(says(plane(image, weight, {}), "[conv2d] the weight must be [kernel height, kernel width, in, out]"));
@@ -227,23 +218,23 @@ TEST(Pooling, TheFirstOfEqualsGetsTheGradient) {
 
 TEST(Pooling, BadInputIsAnErrorWithTheNumbers) {
   const Tensor x(Shape{2, 5, 3}, Real{0}), image(Shape{2, 4, 5, 3}, Real{0});
-  EXPECT_TRUE(says(error_of([&] { max_pool1d(image); }),
+  EXPECT_TRUE(says(test::message_of([&] { max_pool1d(image); }),
                    "[max_pool1d] the input must be [batch, time, channels], not of shape [2, 4, 5, 3]"));
-  EXPECT_TRUE(says(error_of([&] { mean_pool2d(x); }),
+  EXPECT_TRUE(says(test::message_of([&] { mean_pool2d(x); }),
                    "[mean_pool2d] the input must be [batch, height, width, channels], not of shape [2, 5, 3]"));
-  EXPECT_TRUE(says(error_of([&] { mean_pool1d(x, {.window = 0}); }),
+  EXPECT_TRUE(says(test::message_of([&] { mean_pool1d(x, {.window = 0}); }),
                    "[mean_pool1d] the window over time must be at least 1, not 0"));
-  EXPECT_TRUE(says(error_of([&] { max_pool1d(x, {.window = 2, .stride = 0}); }),
+  EXPECT_TRUE(says(test::message_of([&] { max_pool1d(x, {.window = 2, .stride = 0}); }),
                    "[max_pool1d] the stride over time must be at least 1, not 0"));
-  EXPECT_TRUE(says(error_of([&] { max_pool1d(x, {.window = 6}); }),
+  EXPECT_TRUE(says(test::message_of([&] { max_pool1d(x, {.window = 6}); }),
                    "[max_pool1d] the window spans 6 positions over time, the padded input has 5"));
-  EXPECT_TRUE(says(error_of([&] { mean_pool1d(x, {.window = 2, .stride = 1, .padding = 2}); }),
+  EXPECT_TRUE(says(test::message_of([&] { mean_pool1d(x, {.window = 2, .stride = 1, .padding = 2}); }),
                    "[mean_pool1d] the padding over time must be smaller than the window: 2 and 2"));
-  EXPECT_TRUE(says(error_of([&] {
+  EXPECT_TRUE(says(test::message_of([&] {
                      max_pool1d(Tensor(Shape{2, 0, 3}), {.window = 2, .stride = 1, .padding = 1});
                    }),
                    "[max_pool1d] there is nothing to pool over time in an empty input"));
-  EXPECT_TRUE(says(error_of([&] {
+  EXPECT_TRUE(says(test::message_of([&] {
                      max_pool2d(image, {.window = {2, 6}});
                    }),
                    "[max_pool2d] the window spans 6 positions over width, the padded input has 5"));

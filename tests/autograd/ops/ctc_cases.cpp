@@ -5,7 +5,7 @@
 namespace heed::test {
 namespace {
 
-const RegisterOps ops{
+const RegisterOps ctc_ops{
     {"ctc_loss",
      {{{Shape{1, 4, 3}}, {{"labels", {{1, 2}}}, {"counts", {2}}, {"lengths", {4}}}},
       {{Shape{3, 6, 4}},

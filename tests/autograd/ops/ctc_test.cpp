@@ -19,14 +19,14 @@ Tensor logits(Index frames) {
                                               0.1 * static_cast<double>(c));
   return z;
 }
-Ids ids(const std::vector<std::int32_t>& list) {
+Ids one_row(const std::vector<std::int32_t>& list) {
   Ids result(Shape{1, static_cast<Index>(list.size())});
   std::copy(list.begin(), list.end(), result.data());
   return result;
 }
 Var loss_of(const Var& z, const std::vector<std::int32_t>& labels, CtcImpossible impossible = CtcImpossible::infinite) {
   return ctc_loss(z, Ids(Shape{1}, static_cast<std::int32_t>(z.size(1))),
-                  {ids(labels), Ids(Shape{1}, static_cast<std::int32_t>(labels.size()))}, impossible);
+                  {one_row(labels), Ids(Shape{1}, static_cast<std::int32_t>(labels.size()))}, impossible);
 }
 double number(const Var& x) { return static_cast<double>(x.value().item()); }
 

@@ -5,7 +5,7 @@
 namespace heed::test {
 namespace {
 
-const RegisterOps ops{
+const RegisterOps embedding_ops{
     {"embedding",
      {{{Shape{5, 3}}, {{"ids", {4, 0, 4, 2}}}}, {{Shape{3, 4}}, {{"ids", {{0, 1}, {2, 1}}}}}},
      [](std::span<const Var> x, const Attributes& a) { return embedding(x[0], ids_from(a.at("ids"))); }},

@@ -17,7 +17,7 @@ FusedOptions options_of(const Attributes& a) {
 }
 
 // Keys beyond one block (a panel is 16 wide in double) and queries beyond one tile of 48, with parts left over.
-const std::vector<OpExample> examples = {
+const std::vector<OpExample> fused_examples = {
     {{Shape{1, 1, 1, 1}, Shape{1, 1, 1, 1}, Shape{1, 1, 1, 1}}},
     {{Shape{2, 2, 5, 3}, Shape{2, 2, 7, 3}, Shape{2, 2, 7, 4}}},
     {{Shape{1, 2, 3, 4}, Shape{1, 2, 21, 4}, Shape{1, 2, 21, 18}}, {{"key_block", 16}, {"scale", 0.3}}},
@@ -30,9 +30,9 @@ const std::vector<OpExample> examples = {
     {{Shape{1, 1, 2, 2}, Shape{1, 1, 0, 2}, Shape{1, 1, 0, 2}}},
 };
 
-const RegisterOps ops{{"fused_attention", examples, [](std::span<const Var> x, const Attributes& a) {
-                         return attend_fused(x[0], x[1], x[2], options_of(a)).read;
-                       }}};
+const RegisterOps fused_attention_ops{
+    {"fused_attention", fused_examples,
+     [](std::span<const Var> x, const Attributes& a) { return attend_fused(x[0], x[1], x[2], options_of(a)).read; }}};
 
 }  // namespace
 }  // namespace heed::test

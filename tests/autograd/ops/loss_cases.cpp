@@ -19,7 +19,7 @@ CrossEntropy options_from(const Attributes& a) {
   return options;
 }
 
-const RegisterOps ops{
+const RegisterOps loss_ops{
     {"cross_entropy",
      {{{Shape{3, 5}}, {{"targets", {1, 0, 4}}}},
       {{Shape{3, 5}}, {{"targets", {1, 0, 4}}, {"label_smoothing", 0.1}}},

@@ -16,7 +16,7 @@ Activation activation_from(const Attributes& attributes) {
   return names.at(attributes.value("activation", "identity"));
 }
 
-const RegisterOps ops{
+const RegisterOps matrix_ops{
     {"matmul",
      {{{Shape{3, 4}, Shape{4, 5}}},
       {{Shape{4, 3}, Shape{4, 5}}, {{"transpose_a", true}}},

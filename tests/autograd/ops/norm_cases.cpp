@@ -5,7 +5,7 @@
 namespace heed::test {
 namespace {
 
-const RegisterOps ops{
+const RegisterOps norm_ops{
     {"layer_norm",
      {{{Shape{3, 5}, Shape{5}, Shape{5}}},
       {{Shape{2, 3, 19}, Shape{19}, Shape{19}}},

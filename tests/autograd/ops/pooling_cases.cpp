@@ -5,7 +5,7 @@
 namespace heed::test {
 namespace {
 
-Pooling1d options_1d(const Attributes& a) {
+Pooling1d pooling_1d(const Attributes& a) {
   Pooling1d options;
   options.window = a.at("window").get<Index>();
   if (a.contains("stride")) options.stride = a.at("stride").get<Index>();
@@ -15,7 +15,7 @@ Pooling1d options_1d(const Attributes& a) {
 
 HeightWidth pair_from(const Attributes& pair) { return {pair.at(0).get<Index>(), pair.at(1).get<Index>()}; }
 
-Pooling2d options_2d(const Attributes& a) {
+Pooling2d pooling_2d(const Attributes& a) {
   Pooling2d options;
   options.window = pair_from(a.at("window"));
   if (a.contains("stride")) options.stride = pair_from(a.at("stride"));
@@ -30,7 +30,7 @@ OpCase over_time(const char* op, F f) {
            {{Shape{2, 7, 3}}, {{"window", 3}, {"stride", 1}, {"padding", 1}}},
            {{Shape{1, 8, 2}}, {{"window", 4}, {"stride", 3}, {"padding", 2}}},
            {{Shape{0, 8, 2}}, {{"window", 2}}}},
-          [f](std::span<const Var> x, const Attributes& a) { return f(x[0], options_1d(a)); }};
+          [f](std::span<const Var> x, const Attributes& a) { return f(x[0], pooling_1d(a)); }};
 }
 
 template <class F>
@@ -40,10 +40,10 @@ OpCase over_images(const char* op, F f) {
            {{Shape{1, 5, 5, 2}}, {{"window", {3, 2}}, {"stride", {2, 1}}, {"padding", {1, 1}}}},
            {{Shape{2, 3, 7, 1}}, {{"window", {1, 3}}, {"stride", {2, 2}}}},
            {{Shape{0, 4, 4, 2}}, {{"window", {2, 2}}}}},
-          [f](std::span<const Var> x, const Attributes& a) { return f(x[0], options_2d(a)); }};
+          [f](std::span<const Var> x, const Attributes& a) { return f(x[0], pooling_2d(a)); }};
 }
 
-const RegisterOps ops{
+const RegisterOps pooling_ops{
     over_time("max_pool1d", [](const Var& x, const Pooling1d& options) { return max_pool1d(x, options); }),
     over_time("mean_pool1d", [](const Var& x, const Pooling1d& options) { return mean_pool1d(x, options); }),
     over_images("max_pool2d", [](const Var& x, const Pooling2d& options) { return max_pool2d(x, options); }),

@@ -16,7 +16,7 @@ struct Inputs {
 
 bool flag(const Attributes& a, const char* name) { return a.value(name, 0) != 0; }
 
-SequenceOptions options_from(const Attributes& a) {
+SequenceOptions sequence_options(const Attributes& a) {
   return {a.contains("lengths") ? ids_from(a.at("lengths")) : Ids(), flag(a, "reverse")};
 }
 GruForm form_from(const Attributes& a) {
@@ -34,13 +34,13 @@ LstmResult run_lstm(std::span<const Var> list, const Attributes& a) {
   Inputs in{list};
   const Var x = in.take();
   const LstmWeights weights = lstm_weights(in, a);
-  return lstm(x, weights, {in.take(flag(a, "initial")), in.take(flag(a, "initial"))}, options_from(a));
+  return lstm(x, weights, {in.take(flag(a, "initial")), in.take(flag(a, "initial"))}, sequence_options(a));
 }
 GruResult run_gru(std::span<const Var> list, const Attributes& a) {
   Inputs in{list};
   const Var x = in.take();
   const GruWeights weights = gru_weights(in, a);
-  return gru(x, weights, in.take(flag(a, "initial")), form_from(a), options_from(a));
+  return gru(x, weights, in.take(flag(a, "initial")), form_from(a), sequence_options(a));
 }
 
 LstmBothResult run_lstm_both_ways(std::span<const Var> list, const Attributes& a) {
@@ -50,7 +50,7 @@ LstmBothResult run_lstm_both_ways(std::span<const Var> list, const Attributes& a
   const LstmWeights ahead = lstm_weights(in, a);
   const LstmState ahead_state{in.take(initial), in.take(initial)};
   const LstmWeights back = lstm_weights(in, a);
-  return lstm_both_ways(x, {ahead, back}, {ahead_state, {in.take(initial), in.take(initial)}}, options_from(a));
+  return lstm_both_ways(x, {ahead, back}, {ahead_state, {in.take(initial), in.take(initial)}}, sequence_options(a));
 }
 GruBothResult run_gru_both_ways(std::span<const Var> list, const Attributes& a) {
   Inputs in{list};
@@ -59,12 +59,12 @@ GruBothResult run_gru_both_ways(std::span<const Var> list, const Attributes& a) 
   const GruWeights ahead = gru_weights(in, a);
   const Var ahead_state = in.take(initial);
   const GruWeights back = gru_weights(in, a);
-  return gru_both_ways(x, {ahead, back}, {ahead_state, in.take(initial)}, form_from(a), options_from(a));
+  return gru_both_ways(x, {ahead, back}, {ahead_state, in.take(initial)}, form_from(a), sequence_options(a));
 }
 
 constexpr Index kBatch = 3, kTime = 3, kIn = 2, kHidden = 3;
 
-OpExample example(Index gates, const Attributes& a, bool step = false) {
+OpExample recurrent_example(Index gates, const Attributes& a, bool step = false) {
   OpExample result{{step ? Shape{kBatch, kIn} : Shape{kBatch, kTime, kIn}, Shape{kIn, gates * kHidden},
                     Shape{kHidden, gates * kHidden}},
                    a};
@@ -86,7 +86,7 @@ std::vector<OpExample> sequences(Index gates, const std::vector<Attributes>& for
           Attributes a = form;
           a["reverse"] = reverse, a["initial"] = initial, a["bias"] = reverse == 0 || initial == 1 ? 1 : 0;
           if (!lengths.is_null()) a["lengths"] = lengths;
-          list.push_back(example(gates, a));
+          list.push_back(recurrent_example(gates, a));
         }
   return list;
 }
@@ -103,7 +103,7 @@ std::vector<OpExample> steps(Index gates, const std::vector<Attributes>& forms) 
   for (Attributes form : forms)
     for (const int initial : {0, 1}) {
       form["initial"] = initial, form["bias"] = 1;
-      list.push_back(example(gates, form, true));
+      list.push_back(recurrent_example(gates, form, true));
     }
   return list;
 }
@@ -121,7 +121,7 @@ const std::vector<Attributes> kForms{{{"reset", "after"}, {"update", "keeps"}},
                                      {{"reset", "before"}, {"update", "keeps"}},
                                      {{"reset", "before"}, {"update", "takes"}}};
 
-const RegisterOps ops{
+const RegisterOps recurrent_ops{
     {"lstm", sequences(4, kLstm), [](std::span<const Var> in, const Attributes& a) { return run_lstm(in, a).outputs; }},
     {"gru", sequences(3, kForms), [](std::span<const Var> in, const Attributes& a) { return run_gru(in, a).outputs; }},
     {"lstm_bias_per_sentence", with_bias_per_sentence(sequences(4, kLstm), 4),

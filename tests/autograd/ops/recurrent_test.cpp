@@ -13,11 +13,12 @@
 #include "heed/autograd/ops/shape.h"
 #include "heed/base/random.h"
 #include "heed/base/threads.h"
+#include "support/messages.h"
 
 namespace heed::test {
 namespace {
 
-Tensor random_tensor(const Shape& shape, std::uint64_t stream, double scale = 0.5) {
+Tensor drawn_tensor(const Shape& shape, std::uint64_t stream, double scale = 0.5) {
   RandomSequence random(RandomKey{3, stream});
   Tensor tensor(shape);
   for (Real& x : tensor.values()) x = static_cast<Real>(scale * random.normal());
@@ -30,34 +31,25 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance, const std::
   for (Index i = 0; i < x.size(); ++i) ASSERT_NEAR(x.data()[i], y.data()[i], tolerance) << what << " element " << i;
 }
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 const std::vector<GruForm> kForms{{GruReset::after_product, UpdateGate::keeps_state},
                                   {GruReset::after_product, UpdateGate::takes_candidate},
                                   {GruReset::before_product, UpdateGate::keeps_state},
                                   {GruReset::before_product, UpdateGate::takes_candidate}};
 
-LstmWeights lstm_weights(Index in, Index hidden) {
-  return {random_tensor({in, 4 * hidden}, 1), random_tensor({hidden, 4 * hidden}, 2), random_tensor({4 * hidden}, 3)};
+LstmWeights drawn_lstm(Index in, Index hidden) {
+  return {drawn_tensor({in, 4 * hidden}, 1), drawn_tensor({hidden, 4 * hidden}, 2), drawn_tensor({4 * hidden}, 3)};
 }
-GruWeights gru_weights(Index in, Index hidden, const GruForm& form) {
-  return {random_tensor({in, 3 * hidden}, 1), random_tensor({hidden, 3 * hidden}, 2), random_tensor({3 * hidden}, 3),
-          form.reset == GruReset::after_product ? Var(random_tensor({hidden}, 4)) : Var()};
+GruWeights drawn_gru(Index in, Index hidden, const GruForm& form) {
+  return {drawn_tensor({in, 3 * hidden}, 1), drawn_tensor({hidden, 3 * hidden}, 2), drawn_tensor({3 * hidden}, 3),
+          form.reset == GruReset::after_product ? Var(drawn_tensor({hidden}, 4)) : Var()};
 }
 Tensor word(const Tensor& x, Index t) { return x.slice(1, t, t + 1).reshape({x.size(0), x.size(2)}); }
 // Sentence b alone, without its padding.
 Tensor sentence(const Tensor& x, Index b, Index length) { return x.slice(0, b, b + 1).slice(1, 0, length).copy(); }
 
 TEST(Recurrent, RepeatedStepsAreTheSequence) {
-  const Tensor x = random_tensor({5, 6, 7}, 9, 1), h0 = random_tensor({5, 19}, 10), c0 = random_tensor({5, 19}, 11);
-  const LstmWeights weights = lstm_weights(7, 19);
+  const Tensor x = drawn_tensor({5, 6, 7}, 9, 1), h0 = drawn_tensor({5, 19}, 10), c0 = drawn_tensor({5, 19}, 11);
+  const LstmWeights weights = drawn_lstm(7, 19);
   const LstmResult whole = lstm(x, weights, {h0, c0});
   LstmState state{h0, c0};
   for (Index t = 0; t < 6; ++t) {
@@ -67,7 +59,7 @@ TEST(Recurrent, RepeatedStepsAreTheSequence) {
   expect_near(state.hidden.value(), whole.last.hidden.value(), 1e-6);
   expect_near(state.cell.value(), whole.last.cell.value(), 1e-6);
   for (const GruForm& form : kForms) {
-    const GruWeights gates = gru_weights(7, 19, form);
+    const GruWeights gates = drawn_gru(7, 19, form);
     const GruResult result = gru(x, gates, h0, form);
     Var h = h0;
     for (Index t = 0; t < 6; ++t) {
@@ -82,11 +74,11 @@ TEST(Recurrent, RepeatedStepsAreTheSequence) {
 TEST(Recurrent, PaddingTakesNoPart) {
   const Index batch = 5, time = 6, in = 4, hidden = 17;
   const std::vector<std::int32_t> lengths{3, 6, 1, 0, 6};
-  Tensor x = random_tensor({batch, time, in}, 9, 1);
+  Tensor x = drawn_tensor({batch, time, in}, 9, 1);
   for (Index b = 0; b < batch; ++b)
     for (Index i = lengths[b] * in; i < time * in; ++i)
       x.data()[b * time * in + i] = std::numeric_limits<Real>::quiet_NaN();
-  const Tensor h0 = random_tensor({batch, hidden}, 10), c0 = random_tensor({batch, hidden}, 11);
+  const Tensor h0 = drawn_tensor({batch, hidden}, 10), c0 = drawn_tensor({batch, hidden}, 11);
   for (const bool reverse : {false, true}) {
     const SequenceOptions options{Ids(Shape{batch}, std::span<const std::int32_t>(lengths)), reverse};
     const auto check = [&](const Tensor& outputs, const Tensor& last, auto&& alone) {
@@ -103,7 +95,7 @@ TEST(Recurrent, PaddingTakesNoPart) {
         expect_near(h, state, 1e-6);
       }
     };
-    const LstmWeights weights = lstm_weights(in, hidden);
+    const LstmWeights weights = drawn_lstm(in, hidden);
     const LstmResult result = lstm(x, weights, {h0, c0}, options);
     check(result.outputs.value(), result.last.hidden.value(), [&](Index b) {
       const LstmResult one =
@@ -112,7 +104,7 @@ TEST(Recurrent, PaddingTakesNoPart) {
       return std::pair(one.outputs.value(), one.last.hidden.value());
     });
     for (const GruForm& form : kForms) {
-      const GruWeights gates = gru_weights(in, hidden, form);
+      const GruWeights gates = drawn_gru(in, hidden, form);
       const GruResult all = gru(x, gates, h0, form, options);
       check(all.outputs.value(), all.last.value(), [&](Index b) {
         const GruResult one = gru(sentence(x, b, lengths[b]), gates, h0.slice(0, b, b + 1), form, {{}, reverse});
@@ -130,13 +122,13 @@ TEST(Recurrent, BothWaysAreTwoCellsOnAnyThreadCount) {
   for (Index b = 0; b < batch; ++b) lengths[static_cast<std::size_t>(b)] = static_cast<std::int32_t>(time - b % 7 * 3);
   const SequenceOptions options{Ids(Shape{batch}, std::span<const std::int32_t>(lengths))};
   const SequenceOptions opposite{options.lengths, true};
-  const Var x = Var::leaf(random_tensor({batch, time, in}, 9, 1)), h = Var::leaf(random_tensor({batch, hidden}, 10));
+  const Var x = Var::leaf(drawn_tensor({batch, time, in}, 9, 1)), h = Var::leaf(drawn_tensor({batch, hidden}, 10));
   const auto leaves = [](const LstmWeights& w) {
     return LstmWeights{Var::leaf(w.input.value()), Var::leaf(w.recurrent.value()), Var::leaf(w.bias.value())};
   };
-  const LstmWeights ahead = leaves(lstm_weights(in, hidden)),
-                    back = leaves({random_tensor({in, 4 * hidden}, 21), random_tensor({hidden, 4 * hidden}, 22),
-                                   random_tensor({4 * hidden}, 23)});
+  const LstmWeights ahead = leaves(drawn_lstm(in, hidden)),
+                    back = leaves({drawn_tensor({in, 4 * hidden}, 21), drawn_tensor({hidden, 4 * hidden}, 22),
+                                   drawn_tensor({4 * hidden}, 23)});
   const auto loss_of = [](const Var& a, const Var& b, const LstmState& last_a, const LstmState& last_b) {
     return sum(square(a)) + sum(tanh(b)) + sum(last_a.hidden * last_b.cell);
   };
@@ -163,7 +155,7 @@ TEST(Recurrent, BothWaysAreTwoCellsOnAnyThreadCount) {
 TEST(Recurrent, ReversingTwiceIsTheIdentity) {
   const Index batch = 3, time = 5, in = 4;
   const Ids lengths(Shape{batch}, {5, 2, 4});
-  const Tensor x = random_tensor({batch, time, in}, 9, 1);
+  const Tensor x = drawn_tensor({batch, time, in}, 9, 1);
   const auto turned = [&](const Tensor& t) {
     Tensor result = t.copy();
     const Index width = t.size(2);
@@ -172,7 +164,7 @@ TEST(Recurrent, ReversingTwiceIsTheIdentity) {
         std::copy_n(t.data() + (b * time + n - 1 - i) * width, width, result.data() + (b * time + i) * width);
     return result;
   };
-  const LstmWeights weights = lstm_weights(in, 6);
+  const LstmWeights weights = drawn_lstm(in, 6);
   const LstmResult plain = lstm(x, weights, {}, {lengths}), twice = lstm(turned(x), weights, {}, {lengths, true});
   expect_near(turned(twice.outputs.value()), plain.outputs.value(), 0);
   expect_near(twice.last.cell.value(), plain.last.cell.value(), 0);
@@ -196,16 +188,16 @@ TEST(Recurrent, ResetBeforeAndAfterDifferAsDefined) {
   expect_near(candidate(GruReset::before_product, u, 200, -200, h), Tensor({1, 2}, {0, 1}), 1e-5);
   expect_near(candidate(GruReset::after_product, u, 200, -200, h), Tensor({1, 2}, {2, 0}), 1e-5);
   // A constant r passes through any product.
-  const Tensor any = random_tensor({2, 2}, 5);
+  const Tensor any = drawn_tensor({2, 2}, 5);
   expect_near(candidate(GruReset::before_product, any, 0.7, 0.7, h),
               candidate(GruReset::after_product, any, 0.7, 0.7, h), 1e-5);
 }
 
 TEST(Recurrent, AnUpdateGateThatKeepsCopiesTheState) {
-  const Tensor x = random_tensor({2, 3}, 1), h = random_tensor({2, 5}, 2);
+  const Tensor x = drawn_tensor({2, 3}, 1), h = drawn_tensor({2, 5}, 2);
   for (const GruForm& form : kForms) {
-    GruWeights weights = gru_weights(3, 5, form);
-    Tensor bias = random_tensor({15}, 3);
+    GruWeights weights = drawn_gru(3, 5, form);
+    Tensor bias = drawn_tensor({15}, 3);
     std::fill_n(bias.data() + 5, 5, form.update == UpdateGate::keeps_state ? Real{200} : Real{-200});
     weights.bias = bias;
     expect_near(gru_step(x, h, weights, form).value(), h, 0);
@@ -213,7 +205,7 @@ TEST(Recurrent, AnUpdateGateThatKeepsCopiesTheState) {
 }
 
 TEST(Recurrent, NegatingTheUpdateGateTurnsItsSense) {
-  const Tensor x = random_tensor({3, 4, 2}, 1), h = random_tensor({3, 5}, 2);
+  const Tensor x = drawn_tensor({3, 4, 2}, 1), h = drawn_tensor({3, 5}, 2);
   const auto negated = [](const Var& weight) {
     Tensor w = weight.value().copy();
     const Index rows = w.size() / 15;
@@ -222,7 +214,7 @@ TEST(Recurrent, NegatingTheUpdateGateTurnsItsSense) {
     return w;
   };
   for (const GruReset reset : {GruReset::before_product, GruReset::after_product}) {
-    const GruWeights w = gru_weights(2, 5, {reset, UpdateGate::keeps_state});
+    const GruWeights w = drawn_gru(2, 5, {reset, UpdateGate::keeps_state});
     const GruWeights turned{negated(w.input), negated(w.recurrent), negated(w.bias), w.candidate_bias};
     expect_near(gru(x, w, h, {reset, UpdateGate::keeps_state}).outputs.value(),
                 gru(x, turned, h, {reset, UpdateGate::takes_candidate}).outputs.value(), 1e-6);
@@ -230,8 +222,8 @@ TEST(Recurrent, NegatingTheUpdateGateTurnsItsSense) {
 }
 
 TEST(Recurrent, ThreadsDoNotChangeTheResult) {
-  const Tensor x = random_tensor({40, 5, 48}, 9, 1);
-  const LstmWeights weights{Var::leaf(random_tensor({48, 400}, 1)), Var::leaf(random_tensor({100, 400}, 2)), {}};
+  const Tensor x = drawn_tensor({40, 5, 48}, 9, 1);
+  const LstmWeights weights{Var::leaf(drawn_tensor({48, 400}, 1)), Var::leaf(drawn_tensor({100, 400}, 2)), {}};
   const int before = thread_count();
   std::vector<Tensor> outputs, gradients;
   for (const int threads : {1, 2}) {
@@ -249,41 +241,44 @@ TEST(Recurrent, ThreadsDoNotChangeTheResult) {
 
 TEST(Recurrent, BadInputsAreErrors) {
   const Tensor x({2, 3, 4}, Real{0});
-  const LstmWeights w = lstm_weights(4, 5);
-  EXPECT_EQ(error_of([&] { lstm(Tensor({2, 4}, Real{0}), w); }), "[lstm] x must be [batch, time, in], not [2, 4]");
-  EXPECT_EQ(error_of([&] { lstm(Tensor(Shape{0, 3, 4}), w); }), "[lstm] the batch is empty: x has shape [0, 3, 4]");
-  EXPECT_EQ(error_of([&] {
+  const LstmWeights w = drawn_lstm(4, 5);
+  EXPECT_EQ(message_of([&] { lstm(Tensor({2, 4}, Real{0}), w); }), "[lstm] x must be [batch, time, in], not [2, 4]");
+  EXPECT_EQ(message_of([&] { lstm(Tensor(Shape{0, 3, 4}), w); }), "[lstm] the batch is empty: x has shape [0, 3, 4]");
+  EXPECT_EQ(message_of([&] {
               lstm(x, {w.recurrent, w.recurrent, {}});
             }),
             "[lstm] input weights must be [4, 20], not [5, 20]");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] {
               lstm(x, {w.input, w.input, {}});
             }),
             "[lstm] recurrent weights must be [hidden, 4·hidden], not [4, 20]");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] {
               lstm(x, w, {}, {Ids(Shape{2}, {3, 4})});
             }),
             "[lstm] length 4 of sentence 1 is outside 0..3");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] {
               lstm(x, w, {}, {Ids(Shape{2}, {-1, 3})});
             }),
             "[lstm] length -1 of sentence 0 is outside 0..3");
-  EXPECT_EQ(error_of([&] { lstm(x, w, {}, {Ids(Shape{3}, {1, 1, 1})}); }), "[lstm] lengths must be [2], not [3]");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] { lstm(x, w, {}, {Ids(Shape{3}, {1, 1, 1})}); }), "[lstm] lengths must be [2], not [3]");
+  EXPECT_EQ(message_of([&] {
               lstm(x, w, {Tensor({2, 4}, Real{0}), {}});
             }),
             "[lstm] the state must be [2, 5], not [2, 4]");
-  EXPECT_EQ(error_of([&] { lstm(x, w, {{}, Tensor({1, 5}, Real{0})}); }), "[lstm] the cell must be [2, 5], not [1, 5]");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] {
+              lstm(x, w, {{}, Tensor({1, 5}, Real{0})});
+            }),
+            "[lstm] the cell must be [2, 5], not [1, 5]");
+  EXPECT_EQ(message_of([&] {
               lstm(x, {w.input, w.recurrent, Tensor({5}, Real{0})});
             }),
             "[lstm] the bias must be [20] or [2, 20], not [5]");
-  EXPECT_EQ(error_of([&] { lstm_step(x, {}, w); }), "[lstm_step] x must be [batch, in], not [2, 3, 4]");
+  EXPECT_EQ(message_of([&] { lstm_step(x, {}, w); }), "[lstm_step] x must be [batch, in], not [2, 3, 4]");
   const GruForm before{GruReset::before_product, UpdateGate::keeps_state};
-  GruWeights g = gru_weights(4, 5, {});
-  EXPECT_EQ(error_of([&] { gru(x, g, {}, before); }),
+  GruWeights g = drawn_gru(4, 5, {});
+  EXPECT_EQ(message_of([&] { gru(x, g, {}, before); }),
             "[gru] the candidate has a bias of its own only where the reset comes after the product");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message_of([&] {
               gru_step(Tensor({2, 3}, Real{0}), {}, g);
             }),
             "[gru_step] input weights must be [3, 15], not [4, 15]");

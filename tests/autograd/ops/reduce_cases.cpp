@@ -15,7 +15,7 @@ OpCase axis_case(const char* op, F f) {
           [f](std::span<const Var> x, const Attributes& a) { return f(x[0], a.at("axis").get<int>()); }};
 }
 
-const RegisterOps ops{
+const RegisterOps reduce_ops{
     axis_case("sum", [](const Var& x, int axis) { return sum(x, axis); }),
     axis_case("mean", [](const Var& x, int axis) { return mean(x, axis); }),
     axis_case("largest", [](const Var& x, int axis) { return largest(x, axis); }),

@@ -11,7 +11,7 @@ Shape shape_from(const nlohmann::json& list) {
   return Shape(std::span<const Index>(sizes));
 }
 
-const RegisterOps ops{
+const RegisterOps shape_ops{
     {"reshape",
      {{{Shape{2, 6}}, {{"shape", {3, 4}}}}, {{Shape{2, 3}}, {{"shape", {6, 1, 1}}}}},
      [](std::span<const Var> x, const Attributes& a) { return reshape(x[0], shape_from(a.at("shape"))); }},

@@ -19,7 +19,7 @@ Var visible(const Var& y, const Mask& mask) {
   return y * Var(weights);
 }
 
-const std::vector<OpExample> examples = {
+const std::vector<OpExample> softmax_examples = {
     {{Shape{7}}},
     {{Shape{3, 19}}},
     {{Shape{2, 1}}},
@@ -30,9 +30,10 @@ const std::vector<OpExample> examples = {
     {{Shape{2, 3, 3}}, {{"mask", {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}}}}},
 };
 
-const RegisterOps ops{
-    {"softmax", examples, [](std::span<const Var> x, const Attributes& a) { return softmax(x[0], mask_of(a)); }},
-    {"log_softmax", examples,
+const RegisterOps softmax_ops{
+    {"softmax", softmax_examples,
+     [](std::span<const Var> x, const Attributes& a) { return softmax(x[0], mask_of(a)); }},
+    {"log_softmax", softmax_examples,
      [](std::span<const Var> x, const Attributes& a) { return visible(log_softmax(x[0], mask_of(a)), mask_of(a)); }},
 };
 

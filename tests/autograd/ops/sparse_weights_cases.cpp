@@ -21,7 +21,7 @@ OpCase projection_case(const char* op, F f) {
           }};
 }
 
-const RegisterOps ops{
+const RegisterOps sparse_weights_ops{
     projection_case("sparsemax", [](const Var& x, const Mask& mask) { return sparsemax(x, mask); }),
     projection_case("entmax15", [](const Var& x, const Mask& mask) { return entmax15(x, mask); }),
     {"monotonic",
