@@ -28,6 +28,7 @@ from cluster.scaling import NAME as CLUSTER
 from cluster.scaling import measure_cluster
 from figure import draw
 from mechanisms import measure_mechanisms
+from mkl import fast_mkl
 from report import markdown
 from session import Session
 from recognition_cases import RECOGNITION
@@ -284,6 +285,7 @@ def main():
         print("\n".join(name for each in names.values() for name in each))
         return
     options.out.mkdir(parents=True, exist_ok=True)
+    os.environ.update(fast_mkl(options.out))  # for all peers; Heed does not use MKL
     python = options.python or peer_python(options.out / "venv")
     for name in sections:
         if name == CLUSTER and names[name]:
