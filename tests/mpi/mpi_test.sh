@@ -84,22 +84,38 @@ done
 [ -s stopped/checkpoint/training.safetensors ] || { fault 'no checkpoint after SIGTERM'; cat stopped.log; }
 "$heed" info stopped --verify >/dev/null || fault 'the folder of a stopped training is not intact'
 
-# The restart loop of docs/cluster.md, while ranks are killed.
-(until ranks 4 "$heed" "${training[@]}" --steps 400 --save-every 20 --output survivor; do
+# The restart loop of docs/cluster.md, while ten ranks are killed. How many steps fit in between depends on the machine,
+# and may be none.
+unending=("${training[@]}" --patience 0 --save-every 20)
+(until [ -e enough ] || ranks 4 "$heed" "${unending[@]}" --steps 1000000 --output survivor; do
   ranks 4 "$heed" train --resume --output survivor && break
 done) >loop.log 2>&1 &
 loop=$!
+ranks_of_survivor() {
+  local each
+  for each in $(pgrep -f -- 'train .*--output survivor'); do
+    [ "$(cat "/proc/$each/comm" 2>/dev/null)" != heed ] || echo "$each"
+  done
+}
 killed=0
-for attempt in $(seq 60); do
+for attempt in $(seq 90); do
   sleep 0.$((RANDOM % 5 + 5))
-  kill -0 $loop 2>/dev/null || break
-  victim=$(pgrep -f -- "train .*--output survivor" | grep -vx "$loop" | shuf -n 1 || true)
-  [ -n "$victim" ] && [ "$(cat /proc/"$victim"/comm 2>/dev/null)" = heed ] && kill -9 "$victim" && killed=$((killed + 1))
+  victim=$(ranks_of_survivor | shuf -n 1)
+  [ -n "$victim" ] && kill -9 "$victim" && killed=$((killed + 1))
   [ $killed -ge 10 ] && break
 done
-wait $loop
 [ $killed -ge 10 ] || fault "only $killed ranks were killed in $attempt attempts"
-"$heed" "${training[@]}" --steps 400 --save-every 20 --output undisturbed 2>/dev/null
+touch enough
+while kill -0 $loop 2>/dev/null; do
+  ranks_of_survivor | xargs -r kill -9 2>/dev/null || true
+  sleep 0.1
+done
+last=$(grep -os '"step":[0-9]*' survivor/train.jsonl | tail -1 | cut -d: -f2 || true)
+steps=$((${last:-0} / 20 * 20 + 40))
+ranks 4 "$heed" "${unending[@]}" --steps $steps --output survivor >loop.log 2>&1 ||  # if it was killed before it began
+  ranks 4 "$heed" train --resume --output survivor --steps $steps >loop.log 2>&1 ||
+  { fault 'a killed training does not go on'; cat loop.log; }
+"$heed" "${unending[@]}" --steps $steps --output undisturbed 2>/dev/null
 same 'after ten kills' undisturbed survivor
 
 # A rank that hangs ends the training, and is named.
