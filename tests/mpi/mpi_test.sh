@@ -86,7 +86,7 @@ done
 
 # The restart loop of docs/cluster.md, while ten ranks are killed. How many steps fit in between depends on the machine,
 # and may be none.
-unending=("${training[@]}" --patience 0 --save-every 20)
+unending=("${training[@]}" --patience 0 --save-every 5u)
 (until [ -e enough ] || ranks 4 "$heed" "${unending[@]}" --steps 1000000 --output survivor; do
   ranks 4 "$heed" train --resume --output survivor && break
 done) >loop.log 2>&1 &
@@ -99,7 +99,7 @@ ranks_of_survivor() {
 }
 killed=0
 for attempt in $(seq 90); do
-  sleep 0.$((RANDOM % 5 + 5))
+  sleep $((RANDOM % 2)).$((RANDOM % 5 + 5))  # at the start of a rank, or when it has done some steps
   victim=$(ranks_of_survivor | shuf -n 1)
   [ -n "$victim" ] && kill -9 "$victim" && killed=$((killed + 1))
   [ $killed -ge 10 ] && break
