@@ -1,6 +1,7 @@
 #include "heed/data/sample_batches.h"
 
 #include <gtest/gtest.h>
+#include <atomic>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
@@ -514,7 +515,7 @@ TEST(SampleBatches, ABatchOfGivenSamplesIsPaddedInTheirOrder) {
 }
 
 TEST(SampleBatches, FeaturesMayBeMadeByEachBatch) {
-  int made = 0;
+  std::atomic<int> made{0};  // by several threads
   const auto late = [&made](Index length) {
     return std::make_shared<const LateFeatures>(LateFeatures{length, 2, [&made, length] {
                                                                ++made;
