@@ -54,7 +54,7 @@ class SampleBatches {
   // itself.
   SampleBatch next(const Part& part);
   SampleBatch next() { return next({}); }
-  // The samples of the next batch, of which none is made.
+  // The samples of the next batch, before they are put together.
   std::vector<EncodedSample> next_samples();
 
   // How many batches of which epoch were given. After the last batch of epoch e it is {e + 1, 0}.

@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 using test::gzipped, test::message_of, test::zstd_packed;
-using Known = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 class WordVectorFile : public testing::Test {
  protected:
@@ -55,7 +55,7 @@ TEST_F(WordVectorFile, EveryFormGivesTheSame) {
        {kGlove, kTextFile, kBinary, kBinaryWithoutFeeds, "\xef\xbb\xbf" + kGlove, kTextFile + "\n\n", gzipped(kGlove),
         gzipped(kBinary), zstd_packed(kTextFile), zstd_packed(kBinary)}) {
     const WordVectors found = read(bytes);
-    EXPECT_EQ(found.words, (Known{"</s>", "hi"})) << bytes;
+    EXPECT_EQ(found.words, (WordList{"</s>", "hi"})) << bytes;
     EXPECT_EQ(found.vectors.shape(), (Shape{2, 3}));
     EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{.5F, -1, 2, .25F, 0, -.125F})) << bytes;
     EXPECT_EQ(found.read, 2);
@@ -66,7 +66,7 @@ TEST_F(WordVectorFile, OnlyWantedWords) {
   for (const std::string& bytes : {kGlove, kTextFile, kBinary}) {
     const auto hi = [](std::string_view word) { return word == "hi"; };
     const WordVectors found = read_word_vectors(write(bytes), hi);
-    EXPECT_EQ(found.words, Known{"hi"});
+    EXPECT_EQ(found.words, WordList{"hi"});
     EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{.25F, 0, -.125F}));
     EXPECT_EQ(found.read, 2);
     const WordVectors none = read_word_vectors(write(bytes), [](std::string_view) { return false; });
@@ -77,7 +77,7 @@ TEST_F(WordVectorFile, OnlyWantedWords) {
 
 TEST_F(WordVectorFile, WordsOfEveryKind) {
   const WordVectors found = read("1 1 2\n. . . 3 4\r\nat a@b.org 5 6\n猫\t7\t8\nnan 1e-60 -1E+2\n猫 9 9\n");
-  EXPECT_EQ(found.words, (Known{"1", ". . .", "at a@b.org", "猫", "nan"}));  // the second 猫 is not taken
+  EXPECT_EQ(found.words, (WordList{"1", ". . .", "at a@b.org", "猫", "nan"}));  // the second 猫 is not taken
   EXPECT_EQ(numbers(found.vectors), (std::vector<Real>{1, 2, 3, 4, 5, 6, 7, 8, 0, -100}));
   EXPECT_EQ(found.read, 6);
 }

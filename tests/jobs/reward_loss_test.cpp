@@ -18,9 +18,6 @@ namespace {
 
 using test::message_of;
 
-const char *const kRewardSources = "a b c\nb c\nc a a b\na\nb b\n", *const kRewardTargets =
-                                                                        "x y z\ny z\nz x x\nx\ny y x\n";
-
 // A reward that a test makes up; it keeps what it was asked about.
 class TestReward final : public TextReward {
  public:
@@ -39,7 +36,7 @@ class TestReward final : public TextReward {
 Bundle tiny(const std::string& system, std::map<std::string, std::string> settings = {}) {
   return test::make_tiny({.system = system,
                           .settings = std::move(settings),
-                          .texts = {kRewardSources, kRewardTargets},
+                          .texts = {test::kFiveSources, test::kFiveTargets},
                           .deviation = 0,
                           .seed = 1});
 }
@@ -53,7 +50,7 @@ std::vector<EncodedSample> encoded_samples(const Bundle& bundle) {
   return samples;
 }
 
-RewardLoss::Result reward_of(const RewardLoss& loss, const std::vector<EncodedSample>& samples) {
+RewardLoss::Result result_of(const RewardLoss& loss, const std::vector<EncodedSample>& samples) {
   Random random(3);
   return loss(batch_of(samples, false).inputs.front(), samples, random, {});
 }
@@ -72,7 +69,7 @@ TEST(RewardLoss, IsMinusTheMeanReward) {
   std::vector<std::string> asked;
   const auto length = [](const std::string& text) { return static_cast<double>(text.size()); };
   const RewardLoss loss(bundle, 4, std::make_unique<TestReward>(length, asked));
-  const double value = static_cast<double>(reward_of(loss, samples).loss.value().item());
+  const double value = static_cast<double>(result_of(loss, samples).loss.value().item());
   ASSERT_EQ(asked.size(), 12U);
   double total = 0;
   for (const std::string& text : asked) total += static_cast<double>(text.size());
@@ -87,7 +84,7 @@ TEST(RewardLoss, EqualRewardsHaveNoGradient) {
     std::vector<std::string> asked;
     const auto gradient = [&](const TestReward::Score& score) {
       const RewardLoss loss(bundle, 3, std::make_unique<TestReward>(score, asked));
-      return largest(backward(reward_of(loss, samples).loss), *bundle.parameters);
+      return largest(backward(result_of(loss, samples).loss), *bundle.parameters);
     };
     EXPECT_EQ(gradient([](const std::string&) { return 2.5; }), 0) << system;
     EXPECT_GT(gradient([](const std::string& text) { return static_cast<double>(text.size()); }), 1e-4) << system;
@@ -100,7 +97,7 @@ TEST(RewardLoss, DrawsEveryWordTheUnknownOneToo) {
   const std::vector<EncodedSample> samples = encoded_samples(bundle);
   std::vector<std::string> asked;
   const RewardLoss loss(bundle, 50, std::make_unique<TestReward>([](const std::string&) { return 1; }, asked));
-  reward_of(loss, samples);
+  result_of(loss, samples);
   ASSERT_EQ(asked.size(), 150U);
   const std::string unknown = bundle.codes.output->decode(std::vector<std::int32_t>{0});
   ASSERT_FALSE(unknown.empty());
@@ -118,7 +115,7 @@ TEST(RewardLoss, ComparesAtLeastTwo) {
 class RewardTraining : public testing::Test {
  protected:
   RewardTraining() : training_(job_named("translation")) {
-    for (const auto& [name, text] : {std::pair{"s", kRewardSources}, {"t", kRewardTargets}})
+    for (const auto& [name, text] : {std::pair{"s", test::kFiveSources}, {"t", test::kFiveTargets}})
       write_file(file(name), text);
     training_.sides[0].files = file("s");
     training_.sides[1].files = file("t");

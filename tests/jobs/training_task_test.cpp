@@ -14,13 +14,11 @@
 namespace heed {
 namespace {
 
-const char *const kTaskSources = "a b c\nb c\nc a a b\na\nb b\n", *const kTaskTargets = "x y z\ny z\nz x x\nx\ny y x\n";
-
 class JobTaskTest : public testing::Test {
  protected:
   JobTaskTest() : training_(job_named("translation")), bundle_(test::make_tiny(tiny_)) {
-    put("s", kTaskSources);
-    put("t", kTaskTargets);
+    put("s", test::kFiveSources);
+    put("t", test::kFiveTargets);
     put("links", "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 2-2\n0-0\n0-0 1-1\n");
     training_.sides[0].files = training_.sides[0].valid = file("s");
     training_.sides[1].files = training_.sides[1].valid = file("t");
@@ -40,7 +38,7 @@ class JobTaskTest : public testing::Test {
   }
 
   const test::TinyBundle tiny_{
-      .system = "transformer", .texts = {kTaskSources, kTaskTargets}, .deviation = 0, .seed = 1};
+      .system = "transformer", .texts = {test::kFiveSources, test::kFiveTargets}, .deviation = 0, .seed = 1};
   TemporaryFolder folder_;
   Training training_;
   Bundle bundle_;
@@ -151,7 +149,7 @@ TEST_F(JobTaskTest, GoesOnWhereItStood) {
 TEST_F(JobTaskTest, ABaselineMovesWithTheRewards) {
   const test::TinyBundle hard{.system = "rnnsearch",
                               .settings = {{"normaliser", "hard"}, {"soft-mixing", "0"}, {"dropout", "0"}},
-                              .texts = {kTaskSources, kTaskTargets}};
+                              .texts = {test::kFiveSources, test::kFiveTargets}};
   const Bundle bundle = test::make_tiny(hard);
   training_.batch_words = 8;
   const auto baseline_after = [](JobTask& task) {

@@ -123,7 +123,7 @@ std::vector<Real> dense(const Case& c, Results& r) {
   return weights;
 }
 
-void expect_same_numbers(const std::vector<Real>& got, const std::vector<Real>& expected, Real tolerance,
+void expect_numbers_near(const std::vector<Real>& got, const std::vector<Real>& expected, Real tolerance,
                          const char* what) {
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -162,11 +162,11 @@ TEST(AttentionKernels, AgreeWithTheScalarTwinsOnEveryTarget) {
       Results expected(c);
       dense(c, expected);
       const Results got = fast(c);
-      expect_same_numbers(got.read, expected.read, 4e-6f, "read");
-      expect_same_numbers(got.log_sum, expected.log_sum, 4e-6f, "log-sum");
-      expect_same_numbers(got.dq, expected.dq, 2e-5f, "dq");
-      expect_same_numbers(got.dk, expected.dk, 2e-5f, "dk");
-      expect_same_numbers(got.dv, expected.dv, 2e-5f, "dv");
+      expect_numbers_near(got.read, expected.read, 4e-6f, "read");
+      expect_numbers_near(got.log_sum, expected.log_sum, 4e-6f, "log-sum");
+      expect_numbers_near(got.dq, expected.dq, 2e-5f, "dq");
+      expect_numbers_near(got.dk, expected.dk, 2e-5f, "dk");
+      expect_numbers_near(got.dv, expected.dv, 2e-5f, "dv");
     }
     use_simd_target("");
   }
@@ -244,8 +244,8 @@ TEST(AttentionKernels, AStepIsTheLastRow) {
         dense(c, expected);
         std::vector<Real> scratch(static_cast<std::size_t>(attention_step_scratch(c.e.size)));
         attention_step(c.in, got.output(c), scratch.data());
-        expect_same_numbers(got.read, expected.read, 4e-6f, "read");
-        expect_same_numbers(got.log_sum, expected.log_sum, 4e-6f, "log-sum");
+        expect_numbers_near(got.read, expected.read, 4e-6f, "read");
+        expect_numbers_near(got.log_sum, expected.log_sum, 4e-6f, "log-sum");
       }
     use_simd_target("");
   }

@@ -111,7 +111,7 @@ while kill -0 $loop 2>/dev/null; do
   sleep 0.1
 done
 last=$(grep -os '"step":[0-9]*' survivor/train.jsonl | tail -1 | cut -d: -f2 || true)
-steps=$((${last:-0} / 20 * 20 + 40))
+steps=$((${last:-0} + 40))
 ranks 4 "$heed" "${unending[@]}" --steps $steps --output survivor >loop.log 2>&1 ||  # if it was killed before it began
   ranks 4 "$heed" train --resume --output survivor --steps $steps >loop.log 2>&1 ||
   { fault 'a killed training does not go on'; cat loop.log; }

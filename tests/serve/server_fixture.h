@@ -8,6 +8,7 @@
 
 #include "heed/jobs/runner.h"
 #include "serve/running_server.h"
+#include "support/tiny_bundle.h"
 
 namespace heed::test {
 
@@ -30,9 +31,7 @@ class ServerTest : public testing::Test {
   // What the model of the folder gives, without a server.
   std::vector<std::vector<Result>> run(const std::string& model, const std::vector<std::string>& texts) const {
     Runner runner({folder_.path() / model}, 1, [](const std::string&) {});
-    std::vector<Sample> samples;
-    for (const std::string& text : texts) samples.push_back(sample_of({text}));
-    return runner.run(samples);
+    return runner.run(samples_of(texts));
   }
   // A request that keeps the model busy for a while: many long texts.
   static nlohmann::json heavy(std::size_t texts = 64) {

@@ -26,6 +26,9 @@ Bundle make_tiny(const TinyBundle& tiny);
 // The same in a folder.
 std::filesystem::path make_tiny_folder(const std::filesystem::path& folder, const TinyBundle& tiny);
 
+// A corpus of five pairs, its two sides line by line.
+inline constexpr const char* kFiveSources = "a b c\nb c\nc a a b\na\nb b\n";
+inline constexpr const char* kFiveTargets = "x y z\ny z\nz x x\nx\ny y x\n";
 // Samples of one text each.
 std::vector<Sample> samples_of(const std::vector<std::string>& texts);
 
